@@ -1,8 +1,9 @@
-//! What clients that ask for the whole map cost a member: how long a reply to CLUSTER SLOTS is, and how long the member is busy with it, beside
-//! a GET. `maquette run linear-hash-growth` reckons with these figures.
+//! What clients that ask for the whole map cost a member: how long a reply to CLUSTER SLOTS is, and how long the member
+//! is busy with it, beside a GET. `maquette run linear-hash-growth` reckons with these figures.
 //!
-//! A line for each number of servers, each with a member of its own: bytes, and bytes a server; the least time of nine runs [us], and that time a
-//! server [ns]. The last line is of a GET and of a SET of 64 bytes. Bytes in, bytes out, without sockets.
+//! A line for each number of servers, each with a member of its own: bytes, and bytes a server; the least time of nine
+//! runs [us], and that time a server [ns]. The last line is of a GET and of a SET of 64 bytes. Bytes in, bytes out,
+//! without sockets.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Instant;

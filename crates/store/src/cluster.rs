@@ -1,7 +1,7 @@
 //! Which member has which slots, for clients that follow slots.
 //!
-//! A server of level j <= 14 has the keys whose slots share their first j bits: a range of 2^(14-j) slots. So the ranges follow from the
-//! extent of the file alone.
+//! A server of level j <= 14 has the keys whose slots share their first j bits: a range of 2^(14-j) slots. So the
+//! ranges follow from the extent of the file alone.
 
 use programs::linear_hash::{Contents, Extent, Server, ServerCounts, Span};
 

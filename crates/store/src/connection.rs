@@ -24,7 +24,8 @@ const MOST_UNSENT: usize = 1 << 20;
 const MOST_IN_TURN: usize = 1_024;
 
 /// The error that a client gets after it has waited for another server for too long.
-const NOT_ANSWERED: &str = "CLUSTERDOWN A server that the request needs has not answered in time; whether the request was carried out is unknown";
+const NOT_ANSWERED: &str = "CLUSTERDOWN A server that the request needs has not answered in time; \
+                            whether the request was carried out is unknown";
 
 /// A transaction whose requests are being queued.
 #[derive(Debug, Default)]
@@ -68,7 +69,8 @@ pub struct Session {
     pub replies: Replies,
     /// Whether it is to be disconnected after its last reply.
     pub is_leaving: bool,
-    /// Whether it follows slots: then it is told which member has a key that is not on this one, instead of getting the reply of that member.
+    /// Whether it follows slots: then it is told which member has a key that is not on this one, instead of getting the
+    /// reply of that member.
     pub follows_slots: bool,
     /// Whether it asks one member for the whole table, although it follows slots.
     pub takes_table: bool,
@@ -118,8 +120,8 @@ impl Session {
         self.transaction.take()
     }
 
-    /// The hash of the only key of a request, which may be under way along with others of this client; none, if it has no key or several, or
-    /// concerns the connection itself.
+    /// The hash of the only key of a request, which may be under way along with others of this client; none, if it has
+    /// no key or several, or concerns the connection itself.
     fn only_key(&self, invocation: Invocation<'_>) -> Option<u64> {
         if !self.is_authenticated || self.transaction.is_some() || self.replies != Replies::On {
             return None;
@@ -276,8 +278,8 @@ impl Connection {
         self.under_way.waits_for_snapshot()
     }
 
-    /// Replies with an error to requests that have waited for longer than this, and for as long as it takes to pass on a large one. Returns their
-    /// tickets.
+    /// Replies with an error to requests that have waited for longer than this, and for as long as it takes to pass on
+    /// a large one. Returns their tickets.
     pub fn gives_up(&mut self, host: &mut Host, longest: Milliseconds) -> Vec<Ticket> {
         let now = host.node().borrow().now;
         let tickets = self.give_up(host, now, longest);
@@ -350,8 +352,9 @@ impl Connection {
     }
 }
 
-/// Whether this is a line of an HTTP request. Any web page can make a browser send one to any port, and its body would be read as further requests: no
-/// line after one of these is carried out. A browser sends `Host:` before all that the page chooses but the path.
+/// Whether this is a line of an HTTP request. Any web page can make a browser send one to any port, and its body would
+/// be read as further requests: no line after one of these is carried out. A browser sends `Host:` before all that the
+/// page chooses but the path.
 fn is_of_http(arguments: Arguments<'_>) -> bool {
     let name = arguments.get(0);
     name.eq_ignore_ascii_case(b"post") || name.eq_ignore_ascii_case(b"host:")

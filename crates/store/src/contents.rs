@@ -1,4 +1,5 @@
-//! A bucket as the contents of an LH*LH server: the requests of other members, and the records that move when servers split and merge.
+//! A bucket as the contents of an LH*LH server: the requests of other members, and the records that move when servers
+//! split and merge.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -111,7 +112,8 @@ impl<'de> Deserialize<'de> for EncodedReply {
     }
 }
 
-/// What a bucket needs to execute requests of other members: the node that it is on, and a session that belongs to no client.
+/// What a bucket needs to execute requests of other members: the node that it is on, and a session that belongs to no
+/// client.
 pub struct RemoteSession {
     node: Rc<RefCell<Node>>,
     session: Session,

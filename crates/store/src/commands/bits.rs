@@ -196,7 +196,8 @@ mod tests {
             (unit, bit) in (prop::sample::select(vec![1, BYTE]), any::<bool>()),
         ) {
             let range = Part { first, last: Some(last), unit }.of(value.len());
-            prop_assert!(range.end <= value.len() as u64 * BYTE && range.start.is_multiple_of(unit) && range.end.is_multiple_of(unit));
+            prop_assert!(range.end <= value.len() as u64 * BYTE);
+            prop_assert!(range.start.is_multiple_of(unit) && range.end.is_multiple_of(unit));
             let all = bits(&value);
             let part = &all[range.start as usize..range.end as usize];
             let counted: u32 = bytes_of(&value, &range).map(|(byte, mask)| (byte & mask).count_ones()).sum();

@@ -20,16 +20,17 @@ pub(super) fn keys(context: &mut Context<'_>, arguments: Arguments<'_>) -> Comma
 /// How many keys SCAN visits by default.
 const COUNT: u64 = 10;
 
-/// A cursor has 53 bits, so that clients hold it exactly, even as a signed or a floating-point number: the high bits of the place from which the scan
-/// goes on, and the level of the bucket that it is in. Scans pause only where a local bucket begins, and these are of level 44 at most: there are 2^14
-/// servers with up to 2^30 local buckets each.
+/// A cursor has 53 bits, so that clients hold it exactly, even as a signed or a floating-point number: the high bits of
+/// the place from which the scan goes on, and the level of the bucket that it is in. Scans pause only where a local
+/// bucket begins, and these are of level 44 at most: there are 2^14 servers with up to 2^30 local buckets each.
 ///
 /// ```text
 ///   63           53 52                             4 3     0
 ///   |      0       | the highest 49 bits of a place | level |
 /// ```
 ///
-/// A place keeps its meaning while the table grows and shrinks, whichever server has the keys from it on: splits divide the keys in the order of places.
+/// A place keeps its meaning while the table grows and shrinks, whichever server has the keys from it on: splits divide
+/// the keys in the order of places.
 const PLACE_BITS: u32 = 49;
 const LEVEL_BITS: u32 = 4;
 

@@ -256,7 +256,8 @@ pub(super) fn getrange(context: &mut Context<'_>, arguments: Arguments<'_>) -> C
     Ok(())
 }
 
-/// The part of a value of this length from the first byte to the last, inclusive; negative positions count from the end.
+/// The part of a value of this length from the first byte to the last, inclusive; negative positions count from the
+/// end.
 fn part(length: usize, first: i64, last: i64) -> Range<usize> {
     let length = length as i64;
     let place = |place: i64| if place < 0 { (length + place).max(0) } else { place };

@@ -1,4 +1,5 @@
-//! A large value that others share is copied before it is changed: a part in each turn of the loop, while other clients are served.
+//! A large value that others share is copied before it is changed: a part in each turn of the loop, while other clients
+//! are served.
 
 use std::collections::BTreeSet;
 
@@ -54,8 +55,8 @@ fn all_changed_in_place(requests: &[OwnedArguments]) -> impl Iterator<Item = &[u
 }
 
 impl Host {
-    /// Whether a client's request has to wait until the large values that it changes are copied, since others share them. If so, copies the next
-    /// part of one. The requests of a transaction do not wait, but its EXEC does.
+    /// Whether a client's request has to wait until the large values that it changes are copied, since others share
+    /// them. If so, copies the next part of one. The requests of a transaction do not wait, but its EXEC does.
     #[inline]
     pub fn copies_first(&mut self, transaction: Option<&Transaction>, invocation: Invocation<'_>) -> bool {
         match transaction {
@@ -91,7 +92,8 @@ impl Host {
         self.copying.iter().any(|copying| copying.number == number)
     }
 
-    /// Copies the next part of the large values of these keys, as far as others share them. Once all are copied the copies take their places.
+    /// Copies the next part of the large values of these keys, as far as others share them. Once all are copied the
+    /// copies take their places.
     fn goes_on_copying<'a>(&mut self, keys: impl Iterator<Item = &'a [u8]>) -> bool {
         let now = self.node.borrow().now;
         let numbers: BTreeSet<u64> = keys.filter_map(|key| self.number_of_large(key, now)).collect();

@@ -13,7 +13,8 @@ impl Host {
         self.member.membership().departure().is_some()
     }
 
-    /// Makes the member leave, unless it is leaving already, and replies with its progress. All servers were just asked for their levels.
+    /// Makes the member leave, unless it is leaving already, and replies with its progress. All servers were just asked
+    /// for their levels.
     pub(super) fn leave_pool(&mut self, reply: &mut Reply) {
         if !self.leaves() {
             if let Some(refusal) = self.refuses_to_leave() {
@@ -27,7 +28,8 @@ impl Host {
         }
     }
 
-    /// Replies with the stage, the number of servers still here, the servers that have moved with their hosts, and the members it waits for.
+    /// Replies with the stage, the number of servers still here, the servers that have moved with their hosts, and the
+    /// members it waits for.
     fn reply_with_progress(&self, departure: &Departure, reply: &mut Reply) {
         // Its disk may still be needed to rebuild others of its group.
         let (parity_member, is_given) = match &self.node.borrow().group {

@@ -1,14 +1,15 @@
-//! What one process hosts: a member of the pool with its servers, and the state that its clients share. It routes requests to servers.
+//! What one process hosts: a member of the pool with its servers, and the state that its clients share. It routes
+//! requests to servers.
 //!
-//! | a request | goes to |
-//! |---|---|
-//! | on keys of a server of this member | that server, at once |
-//! | on keys of one other server | that server, as this member's request; a client that follows slots is told MOVED instead, unless the slots are moving |
-//! | on keys of several servers, if it can be split: MGET, MSET, DEL, UNLINK, EXISTS, TOUCH | each key's server; the replies are combined |
-//! | on the whole table: SCAN, KEYS, DBSIZE, RANDOMKEY, FLUSHALL, FLUSHDB | all servers, or those of this member for a client that follows slots; for SCAN the one at the cursor |
-//! | without keys | no server |
+//! By what route a request is executed is said in its command's row of the table ([`Route`]):
 //!
-//! A command's row of the table says which of them it is: its [`Route`].
+//! - on keys of a server of this member, by that server, at once;
+//! - on keys of one other server, by that server, as this member's request; a client that follows slots is told MOVED
+//!   instead, unless the slots are moving;
+//! - on keys of several servers, if it can be split, by each key's server; the replies are combined;
+//! - on the whole table, by all servers, or by those of this member for a client that follows slots; a SCAN by the one
+//!   at its cursor;
+//! - without keys, by any bucket.
 
 mod copying;
 mod draining;
@@ -66,7 +67,8 @@ const MOST_UNDER_WAY: usize = 4_096;
 const LEAST_OF_PART: usize = 64 << 10;
 /// Assumed: so much of a request reaches another member, and its disk, in a millisecond, even if both are busy. [B]
 pub(crate) const LEAST_PACE: usize = 32 << 10;
-/// The member's time, in which a millisecond counts as a microsecond: its clock has 2^63 ps, and would end after 106 days otherwise.
+/// The member's time, in which a millisecond counts as a microsecond: its clock has 2^63 ps, and would end after 106
+/// days otherwise.
 fn time(node: &Node) -> Time {
     Time::ZERO + Duration::from_microseconds(node.now.saturating_sub(node.since))
 }
@@ -82,8 +84,8 @@ pub struct Call<'a> {
     pub reply: &'a mut Reply,
 }
 
-/// Executes a client's request on a bucket. Returns the member's time. The borrow of the node ends before the member is told of the request: a server
-/// that this opens borrows the node, too.
+/// Executes a client's request on a bucket. Returns the member's time. The borrow of the node ends before the member is
+/// told of the request: a server that this opens borrows the node, too.
 #[inline]
 fn execute_on(bucket: &mut Bucket, node: &RefCell<Node>, call: &mut Call<'_>) -> Time {
     let node = &mut *node.borrow_mut();
@@ -94,8 +96,8 @@ fn execute_on(bucket: &mut Bucket, node: &RefCell<Node>, call: &mut Call<'_>) ->
 }
 
 impl Host {
-    /// A host whose member founds a pool, or has yet to join one. Times of the policy are in those of the member's clock: a microsecond for a
-    /// millisecond.
+    /// A host whose member founds a pool, or has yet to join one. Times of the policy are in those of the member's
+    /// clock: a microsecond for a millisecond.
     pub fn new(node: Node, own: Peer, policy: Policy, founds: bool) -> Host {
         let mut host = Host::with_journal(node, own, policy, None);
         if founds {
@@ -181,8 +183,9 @@ impl Host {
         std::mem::take(&mut self.outputs)
     }
 
-    /// Writes the next part of an arriving large value to the journal, if it will be stored on this member. Writing it all at once would take long.
-    /// Returns false if the value has arrived, but more of it has to be written before its request is carried out.
+    /// Writes the next part of an arriving large value to the journal, if it will be stored on this member. Writing it
+    /// all at once would take long. Returns false if the value has arrived, but more of it has to be written before its
+    /// request is carried out.
     pub fn journal_arriving(&mut self, requests: &mut Requests) -> bool {
         let Some(journal) = &self.journal else { return true };
         let Some((arguments, arriving)) = requests.arriving() else { return true };
@@ -199,8 +202,9 @@ impl Host {
         journal.borrow_mut().write_part(bytes, journaled) || !is_whole
     }
 
-    /// Whether a message of another member would take long to take at once: it has large values that will be stored on this one and are written to
-    /// the journal in parts before, or changes some that others share and that are copied in parts before.
+    /// Whether a message of another member would take long to take at once: it has large values that will be stored on
+    /// this one and are written to the journal in parts before, or changes some that others share and that are copied
+    /// in parts before.
     pub fn takes_long(&mut self, message: &Message<Bucket>) -> bool {
         if let Message::Sequenced(sequenced) = message {
             return self.journal.is_some() && brings_large_values(sequenced);
@@ -250,7 +254,8 @@ impl Host {
         true
     }
 
-    /// Executes a request without keys, or one that is refused or queued: any bucket will do, unless the client watches keys.
+    /// Executes a request without keys, or one that is refused or queued: any bucket will do, unless the client watches
+    /// keys.
     fn execute_on_any(&mut self, call: &mut Call<'_>) {
         if self.execute_on_holder_of_all(call) {
             return;
@@ -282,7 +287,8 @@ impl Host {
         }
     }
 
-    /// Executes a request on the server of this member that has the key of hash C, if there is one and it has all other keys, too.
+    /// Executes a request on the server of this member that has the key of hash C, if there is one and it has all other
+    /// keys, too.
     fn execute_locally(&mut self, c: u64, call: &mut Call<'_>) -> bool {
         let Some((server, bucket)) = self.member.holder(c) else { return false };
         if bucket.refuses(c, call.invocation.keys().skip(1)).is_some() {
@@ -294,7 +300,8 @@ impl Host {
         true
     }
 
-    /// Has the records of a client's next requests fetched from memory: all at the same time, rather than one after another as they are carried out.
+    /// Has the records of a client's next requests fetched from memory: all at the same time, rather than one after
+    /// another as they are carried out.
     pub fn prefetch(&self, keys: Upcoming<'_>) {
         let (mut hashes, mut count) = ([0; FETCHED_AT_ONCE], 0);
         for (c, key) in hashes.iter_mut().zip(keys) {
@@ -330,8 +337,9 @@ impl Host {
         Waiting::Parts { gather, tickets, replies }
     }
 
-    /// Redirects a client, if it follows slots, except while the slots move to this member, or from it to one that has not spoken as their host
-    /// yet: then the member sends the request itself, as for any other client, and the client does not have to retry.
+    /// Redirects a client, if it follows slots, except while the slots move to this member, or from it to one that has
+    /// not spoken as their host yet: then the member sends the request itself, as for any other client, and the client
+    /// does not have to retry.
     fn redirects(&self, c: u64, call: &mut Call<'_>) -> bool {
         if !call.session.follows_slots {
             return false;

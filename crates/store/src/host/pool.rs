@@ -34,7 +34,8 @@ impl Host {
         None
     }
 
-    /// Commands about slots. All servers are asked for their levels before, unless that was just done, so that the reply is exact.
+    /// Commands about slots. All servers are asked for their levels before, unless that was just done, so that the
+    /// reply is exact.
     pub(crate) fn describe_slots(&mut self, call: &mut Call<'_>) -> Option<Waiting> {
         let is_recent = self.node.borrow().now.saturating_sub(self.mapped) < MAP_HOLDS;
         if is_recent || self.member.holder_of_all().is_some() {
@@ -74,7 +75,8 @@ impl Host {
         Some(self.collect(&spans, Matching { pattern: None, most, found: Vec::new() }))
     }
 
-    /// The keys of the slot that a request names, as far as this member answers for them to this client; none, if it names no slot.
+    /// The keys of the slot that a request names, as far as this member answers for them to this client; none, if it
+    /// names no slot.
     fn spans_of_slot(&self, call: &Call<'_>) -> Option<Vec<Span>> {
         let of_slot = span_of_slot(slot(call.invocation.arguments.get(2)).ok()?);
         let is_answered = |span: &Span| span.first <= of_slot.first && of_slot.last <= span.last;
@@ -96,7 +98,8 @@ impl Host {
         self.order(Some(Order::Drain), call)
     }
 
-    /// Obeys an operator's order, once it is known how many records there are; or refuses it if it is none, or in a transaction.
+    /// Obeys an operator's order, once it is known how many records there are; or refuses it if it is none, or in a
+    /// transaction.
     fn order(&mut self, order: Option<Order>, call: &mut Call<'_>) -> Option<Waiting> {
         let Some(order) = order.filter(|_| call.session.transaction.is_none()) else {
             self.execute_on_any(call);
@@ -134,7 +137,8 @@ impl Host {
         Some(Waiting::Snapshot)
     }
 
-    /// Whether others have keys, and can be asked now for a client: a member that has not been admitted yet knows nobody to ask.
+    /// Whether others have keys, and can be asked now for a client: a member that has not been admitted yet knows
+    /// nobody to ask.
     fn can_ask_others(&mut self, call: &Call<'_>) -> bool {
         self.member.holder_of_all().is_none()
             && self.member.membership().is_welcome()

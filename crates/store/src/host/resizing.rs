@@ -27,8 +27,8 @@ impl Resize {
 }
 
 impl Host {
-    /// Has the file, which has `records` records, grow or shrink, and replies how many servers there will be. All servers were just asked for their
-    /// levels.
+    /// Has the file, which has `records` records, grow or shrink, and replies how many servers there will be. All
+    /// servers were just asked for their levels.
     pub(super) fn resize(&mut self, resize: Resize, records: u64, reply: &mut Reply) {
         match self.bounds_for(resize, records) {
             Ok((servers, bounds)) => {
@@ -52,7 +52,8 @@ impl Host {
                         (self.member.membership().hosts().count(), self.member.membership().hosts_away().count());
                     let gone = if away == 0 { String::new() } else { format!(", {away} of them not connected,") };
                     return Err(format!(
-                        "ERR no room for {least} servers: {members} members{gone} host at most {most} together; more members have to join"
+                        "ERR no room for {least} servers: {members} members{gone} host at most {most} together; \
+                         more members have to join"
                     ));
                 }
                 Ok((least, Bounds { least, most: u32::MAX }))
@@ -111,7 +112,8 @@ mod tests {
         host.with_member(|member, _, outputs| member.disconnect(Identity(3), outputs));
         assert_eq!(
             refusal(&host),
-            "ERR no room for 10 servers: 3 members, 1 of them not connected, host at most 4 together; more members have to join"
+            "ERR no room for 10 servers: 3 members, 1 of them not connected, host at most 4 together; \
+             more members have to join"
         );
     }
 }

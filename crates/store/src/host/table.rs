@@ -1,4 +1,5 @@
-//! Commands on the whole table, or on the keys of this member if the client follows slots and so asks each member for its own.
+//! Commands on the whole table, or on the keys of this member if the client follows slots and so asks each member for
+//! its own.
 
 use std::collections::BTreeMap;
 
@@ -96,7 +97,8 @@ impl Host {
         if session.asks_each_member() { self.member.hosted().own_spans() } else { vec![Span::ALL] }
     }
 
-    /// The servers that a client has cleared, each with its assumed level: what has split off from them is cleared, too.
+    /// The servers that a client has cleared, each with its assumed level: what has split off from them is cleared,
+    /// too.
     fn servers_to_clear(&self, session: &Session) -> Vec<(u64, u32)> {
         let server = |span: &Span| {
             let level = (span.last - span.first).leading_zeros();
@@ -125,8 +127,8 @@ impl Host {
         Span::ALL
     }
 
-    /// Takes the next step of a scan. A client that follows slots scans each member by itself, and goes on in the bucket in which it is even if some of
-    /// its keys have moved since, so that it misses none of them.
+    /// Takes the next step of a scan. A client that follows slots scans each member by itself, and goes on in the
+    /// bucket in which it is even if some of its keys have moved since, so that it misses none of them.
     pub(crate) fn scan(&mut self, call: &mut Call<'_>) -> Option<Waiting> {
         let wanted = match Wanted::read(call.invocation.arguments) {
             Ok(wanted) => wanted,
@@ -192,7 +194,8 @@ impl Host {
         Some(Waiting::Random(self.member.read(now, rest, &mut self.outputs), draws + 1))
     }
 
-    /// A server was cleared. If its level is higher than was assumed, the servers that have split off from it are cleared, too.
+    /// A server was cleared. If its level is higher than was assumed, the servers that have split off from it are
+    /// cleared, too.
     pub(super) fn cleared(
         &mut self,
         mut tickets: BTreeMap<Ticket, (u64, u32)>,

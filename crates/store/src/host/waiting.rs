@@ -97,8 +97,8 @@ impl Host {
         self.execute_on_any(&mut Call { invocation: Invocation::of(request.borrowed()), session, reply });
     }
 
-    /// Replies to a request that has waited for too long, if more can be said than that: an INFO then counts the keys of this member alone. Returns
-    /// whether it has replied.
+    /// Replies to a request that has waited for too long, if more can be said than that: an INFO then counts the keys
+    /// of this member alone. Returns whether it has replied.
     pub fn reply_without(&mut self, waiting: &Waiting, session: &mut Session, reply: &mut Reply) -> bool {
         let Waiting::Keyspace(_, _, request) = waiting else { return false };
         self.draw_map();

@@ -1,7 +1,8 @@
 //! Transactions, and the keys that clients watch for them, on any server.
 //!
-//! Keys of this member's servers are watched in their bucket. For keys of another server the session receives stamps, which are sent with the
-//! transaction: the server executes it only if they are still valid there. A key that has moved meanwhile has no valid stamp.
+//! Keys of this member's servers are watched in their bucket. For keys of another server the session receives stamps,
+//! which are sent with the transaction: the server executes it only if they are still valid there. A key that has moved
+//! meanwhile has no valid stamp.
 
 use super::{Call, Host, Waiting, execute_on, keys_of};
 use crate::connection::Session;
@@ -44,7 +45,8 @@ impl Host {
         let keys: OwnedArguments = invocation.arguments.from(1).chain(before).collect();
         if keys.borrowed().len() > MOST_WATCHED || keys.size() > MOST_BYTES {
             reply.error(&format!(
-                "ERR too many keys to watch on another member: at most {MOST_WATCHED}, and {MOST_BYTES} bytes, are allowed"
+                "ERR too many keys to watch on another member: \
+                 at most {MOST_WATCHED}, and {MOST_BYTES} bytes, are allowed"
             ));
             return None;
         }

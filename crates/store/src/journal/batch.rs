@@ -33,7 +33,8 @@ pub struct Batch {
     is_broken: bool,
     /// The standing that was written last.
     standing: Option<Standing>,
-    /// The numbers of large values that are written to the current log in parts, before they are stored, and of messages before they are taken.
+    /// The numbers of large values that are written to the current log in parts, before they are stored, and of
+    /// messages before they are taken.
     arriving: BTreeSet<u64>,
     /// The number that was given out last.
     arrived: u64,
@@ -71,8 +72,9 @@ impl Batch {
         }
     }
 
-    /// Writes the next part of a large value, so that the value is not written all at once when it is stored. Returns whether nothing more is to be
-    /// written in parts: the current log has all of these bytes, or other logs have begun too often meanwhile.
+    /// Writes the next part of a large value, so that the value is not written all at once when it is stored. Returns
+    /// whether nothing more is to be written in parts: the current log has all of these bytes, or other logs have begun
+    /// too often meanwhile.
     pub(crate) fn write_part(&mut self, bytes: &[u8], journaled: &mut Journaled) -> bool {
         if let Some((number, part)) = self.next_part(bytes.len(), journaled) {
             self.write(&JournalEntry::Part(number, &bytes[part]));
@@ -89,7 +91,8 @@ impl Batch {
         self.is_done_with(message.len(), journaled)
     }
 
-    /// The number of what has `length` bytes, and the next part of it to be written; none, if nothing more is to be written in parts.
+    /// The number of what has `length` bytes, and the next part of it to be written; none, if nothing more is to be
+    /// written in parts.
     fn next_part(&mut self, length: usize, journaled: &mut Journaled) -> Option<(u64, Range<usize>)> {
         if self.is_done_with(length, journaled) {
             return None;
@@ -111,7 +114,8 @@ impl Batch {
         }
     }
 
-    /// Nothing refers to the parts with this number, if nothing has by now: the value was not stored, or the message not taken.
+    /// Nothing refers to the parts with this number, if nothing has by now: the value was not stored, or the message
+    /// not taken.
     pub(crate) fn give_up(&mut self, journaled: &Journaled) {
         if let Some(number) = journaled.number() {
             self.arriving.remove(&number);
@@ -138,7 +142,8 @@ impl Batch {
         self.pieces.bytes.len() <= FRAME_HEADER + TIME && !self.is_broken
     }
 
-    /// Makes a frame of the batch, while the first `kept` bytes of the file are durable; none, if an entry could not be encoded.
+    /// Makes a frame of the batch, while the first `kept` bytes of the file are durable; none, if an entry could not be
+    /// encoded.
     pub fn close(&mut self, now: Milliseconds, kept: u64) -> Option<Ready<'_>> {
         if self.is_broken {
             return None;

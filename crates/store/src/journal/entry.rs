@@ -112,9 +112,11 @@ pub enum JournalEntry<'a> {
     Message(u32, u32, Cow<'a, ToServerOf<Bucket>>),
     /// Of a snapshot: its end.
     End,
-    /// A large value is arriving, from a client or from another member, or a message with such values: its number in this log, and its next part.
+    /// A large value is arriving, from a client or from another member, or a message with such values: its number in
+    /// this log, and its next part.
     Part(u64, #[serde(borrow, serialize_with = "as_bytes")] &'a [u8]),
-    /// A large value, all parts of which are in this log, is stored: its server, its key, its number, and when it expires, if at all.
+    /// A large value, all parts of which are in this log, is stored: its server, its key, its number, and when it
+    /// expires, if at all.
     Arrived(u32, #[serde(borrow, serialize_with = "as_bytes")] &'a [u8], u64, Option<Milliseconds>),
     /// A server takes a message of another member, all parts of which are in this log, under this number.
     TakingArrived(Taken, u64),

@@ -164,7 +164,8 @@ pub(super) fn numbers(directory: &Path, kind: &str) -> Result<Vec<u64>, Error> {
     Ok(numbers)
 }
 
-/// Brings a member back from the last snapshot and the logs after it; if `end` is given, only from logs before `log.end`, which must be whole.
+/// Brings a member back from the last snapshot and the logs after it; if `end` is given, only from logs before
+/// `log.end`, which must be whole.
 pub(super) fn recover(directory: &Path, end: Option<u64>, member: &mut Member<Bucket>) -> Result<Recovered, Error> {
     let first = numbers(directory, "snapshot")?.last().copied();
     let logs: Vec<u64> = numbers(directory, "log")?.into_iter().filter(|log| *log >= first.unwrap_or(0)).collect();

@@ -29,7 +29,8 @@ pub struct Replay<'a> {
     member: &'a mut Member<Bucket>,
     run: Option<Run>,
     is_ended: bool,
-    /// By number, the parts so far of large values in the current file that have not been stored yet, and of messages that have not been taken.
+    /// By number, the parts so far of large values in the current file that have not been stored yet, and of messages
+    /// that have not been taken.
     arriving: BTreeMap<u64, Vec<u8>>,
 }
 
@@ -54,7 +55,8 @@ impl<'a> Replay<'a> {
         self.member
     }
 
-    /// Another file begins. A large value that was not stored by now is in it again from the beginning, or was given up.
+    /// Another file begins. A large value that was not stored by now is in it again from the beginning, or was given
+    /// up.
     pub fn begin_file(&mut self) {
         self.arriving.clear();
     }

@@ -8,8 +8,9 @@ use super::{Journal, JournalEntry, Run};
 use crate::host::Host;
 use crate::member::{Peer, Policy};
 
-/// Begins a run of a host's member, after the last run that is known: what it does is written to the journal from now on. A new member founds a
-/// pool, or has yet to be admitted; any other keeps its identity and role, whatever `own` says.
+/// Begins a run of a host's member, after the last run that is known: what it does is written to the journal from now
+/// on. A new member founds a pool, or has yet to be admitted; any other keeps its identity and role, whatever `own`
+/// says.
 pub fn start(host: &mut Host, journal: &Journal, last: Option<&Run>, own: Peer, policy: Policy, founds: bool) {
     let before = last.map_or(&own, |run| &run.own);
     let (number, identity, role) = (last.map_or(0, |run| run.number), before.identity, before.role);

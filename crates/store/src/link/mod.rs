@@ -1,17 +1,18 @@
-//! The link between two members: bytes in, messages out, and the other way round. It is a session of Noise, `Noise_NNpsk0_25519_ChaChaPoly_BLAKE2s`,
-//! whose pre-shared key is the pool's secret.
+//! The link between two members: bytes in, messages out, and the other way round. It is a session of Noise,
+//! `Noise_NNpsk0_25519_ChaChaPoly_BLAKE2s`, whose pre-shared key is the pool's secret.
 //!
 //! ```text
-//!   caller                                      called
-//!     "maquette store 7\n"             <------>  "maquette store 7\n"     so that each can say whom it has met; the prologue
+//!   initiator                                   responder
+//!     "maquette store 7\n"             <------>  "maquette store 7\n"     whom each has met; the prologue
 //!     psk, e                           ------->
 //!                                      <-------  e, ee
 //!     its identity, then its messages  <------>  its identity, then its messages
 //! ```
 //!
-//! A message travels in fragments, so that a value of many megabytes does not keep others waiting for the memory of all of it. Each is a message of
-//! Noise behind its length; the first begins with the length of the whole message. A fragment that is lost, repeated, reordered or changed does not
-//! open, and ends the link. If the pool has no secret of its own, everybody knows the key, which is meant for the loopback.
+//! A message travels in fragments, so that a value of many megabytes does not keep others waiting for the memory of all
+//! of it. Each is a message of Noise behind its length; the first begins with the length of the whole message. A
+//! fragment that is lost, repeated, reordered or changed does not open, and ends the link. If the pool has no secret of
+//! its own, everybody knows the key, which is meant for the loopback.
 
 mod noise;
 
@@ -133,7 +134,7 @@ pub struct Link {
 
 impl Link {
     /// A link that this side begins, or that the other side has begun. The key must be new.
-    pub fn new(has_called: bool, secret: &Secret, key: EphemeralKey, own: &Peer) -> Link {
+    pub fn new(is_initiator: bool, secret: &Secret, key: EphemeralKey, own: &Peer) -> Link {
         let mut link = Link {
             stage: Stage::Ended,
             // A peer consists of plain values, which postcard can always encode.
@@ -147,8 +148,8 @@ impl Link {
             sent: 0,
         };
         // With fixed parameters this does not fail.
-        if let Ok(mut handshake) = noise::handshake(has_called, &secret.0, key)
-            && (!has_called || link.write_handshake(&mut handshake).is_ok())
+        if let Ok(mut handshake) = noise::handshake(is_initiator, &secret.0, key)
+            && (!is_initiator || link.write_handshake(&mut handshake).is_ok())
         {
             link.stage = Stage::Handshake(Box::new(handshake));
         }
@@ -202,7 +203,8 @@ impl Link {
         Ok(None)
     }
 
-    /// Takes the other side's part of the handshake, adds this side's, and says who this side is. Returns whether all of it had arrived.
+    /// Takes the other side's part of the handshake, adds this side's, and says who this side is. Returns whether all
+    /// of it had arrived.
     fn shake_hands(&mut self) -> Result<bool, Error> {
         // Nothing was taken before.
         let known = self.received.len().min(PREAMBLE.len());
@@ -230,7 +232,8 @@ impl Link {
         Ok(())
     }
 
-    /// Opens the next fragment, if all of it has arrived, and adds it to the message that is arriving. Returns whether it has.
+    /// Opens the next fragment, if all of it has arrived, and adds it to the message that is arriving. Returns whether
+    /// it has.
     fn open_fragment(&mut self) -> Result<bool, Error> {
         let (Stage::Identifying(transport) | Stage::Open(transport)) = &mut self.stage else {
             return Err(Error::Sealed);

@@ -1,5 +1,5 @@
-//! How the sessions of Noise are set up: the ephemeral key is given, so that a link has no randomness of its own, and messages are sealed by `ring`,
-//! which is several times as fast as what `snow` would use otherwise.
+//! How the sessions of Noise are set up: the ephemeral key is given, so that a link has no randomness of its own, and
+//! messages are sealed by `ring`, which is several times as fast as what `snow` would use otherwise.
 
 use snow::params::{CipherChoice, DHChoice, HashChoice};
 use snow::resolvers::{CryptoResolver, DefaultResolver, RingResolver};
@@ -11,11 +11,11 @@ use super::{EphemeralKey, PREAMBLE};
 /// Both sides know a key beforehand, and neither has any other.
 const PROTOCOL: &str = "Noise_NNpsk0_25519_ChaChaPoly_BLAKE2s";
 
-/// The handshake of the side that has called, or of the other.
-pub(super) fn handshake(has_called: bool, secret: &[u8; 32], key: EphemeralKey) -> Result<HandshakeState, Error> {
+/// The handshake of the side that has connected, or of the other.
+pub(super) fn handshake(is_initiator: bool, secret: &[u8; 32], key: EphemeralKey) -> Result<HandshakeState, Error> {
     let builder = Builder::with_resolver(PROTOCOL.parse()?, Box::new(Resolver(key)));
     let builder = builder.psk(0, secret)?.prologue(PREAMBLE)?;
-    if has_called { builder.build_initiator() } else { builder.build_responder() }
+    if is_initiator { builder.build_initiator() } else { builder.build_responder() }
 }
 
 /// What a session uses for its cryptography.

@@ -1,4 +1,5 @@
-//! The events of a member that an operator should know about, as values: each has a name, a level, fields, and a sentence.
+//! The events of a member that an operator should know about, as values: each has a name, a level, fields, and a
+//! sentence.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -290,7 +291,8 @@ fn counted(count: impl fmt::Display + PartialEq + From<u8>, one: &str) -> String
     format!("{count} {one}{plural}")
 }
 
-/// The addresses at which it listens: for clients first, then for others, named in words, and for browsers if any; and where TLS is used.
+/// The addresses at which it listens: for clients first, then for others, named in words, and for browsers if any; and
+/// where TLS is used.
 fn listening(
     out: &mut fmt::Formatter<'_>,
     clients: &[impl fmt::Display],

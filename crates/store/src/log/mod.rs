@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   2026-11-23T05:00:00.123Z INFO admitted: the pool has 3 members
-//!   {"time":"2026-11-23T05:00:00.123Z","level":"info","event":"admitted","members":3,"message":"admitted: the pool has 3 members"}
+//!   {"time":"2026-11-23T05:00:00.123Z","level":"info","event":"admitted","members":3,"message":"admitted: the ..."}
 //! ```
 
 mod event;
@@ -73,7 +73,8 @@ impl Log {
         Log { format, least, out: Box::new(out), kinds: Vec::new() }
     }
 
-    /// Writes an event, unless there were too many of its kind within this second; the next line of that kind says how many were left out.
+    /// Writes an event, unless there were too many of its kind within this second; the next line of that kind says how
+    /// many were left out.
     pub fn write(&mut self, now: Milliseconds, event: &Event) {
         if event.level() > self.least {
             return;

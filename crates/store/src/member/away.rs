@@ -1,7 +1,8 @@
-//! Which members are away: no new server is opened at a member that is not connected, since it would never take over its records.
+//! Which members are away: no new server is opened at a member that is not connected, since it would never take over
+//! its records.
 //!
-//! What is decided by this must be decided in the same way when the journal is replayed, so it is recorded like everything else that the member
-//! knows of the pool, and changes only here.
+//! What is decided by this must be decided in the same way when the journal is replayed, so it is recorded like
+//! everything else that the member knows of the pool, and changes only here.
 
 use programs::linear_hash::Contents;
 

@@ -14,7 +14,8 @@ pub struct HostedServers<C: Contents> {
     pub(super) servers: BTreeMap<u32, Server<C>>,
     /// Servers that move, with the member at the other end.
     pub(super) moves: BTreeMap<u32, Identity>,
-    /// Messages between servers of this member, and those that have overtaken a server on its way here: sender, receiver and message.
+    /// Messages between servers of this member, and those that have overtaken a server on its way here: sender,
+    /// receiver and message.
     pub(super) messages: VecDeque<(u32, u32, ToServerOf<C>)>,
     pub(super) make: Make<C>,
 }
@@ -68,8 +69,9 @@ impl<C: Contents> HostedServers<C> {
         level.is_some_and(|level| child.checked_ilog2().is_some_and(|split| level <= split))
     }
 
-    /// The spans of the servers that this member hosts, in the order of places: each from the end of the split that creates the server, or of its
-    /// move, on. While nothing changes, each key is in a span of exactly one member. While a server splits, it still answers for all its keys.
+    /// The spans of the servers that this member hosts, in the order of places: each from the end of the split that
+    /// creates the server, or of its move, on. While nothing changes, each key is in a span of exactly one member.
+    /// While a server splits, it still answers for all its keys.
     pub fn own_spans(&self) -> Vec<Span> {
         let span = |(number, server): (&u32, &Server<C>)| server.table()?.answers_for(*number);
         let mut spans: Vec<Span> = self.servers.iter().filter_map(span).collect();

@@ -8,8 +8,8 @@
 //!                      |----------------->|----> ...
 //! ```
 //!
-//! The welcomes form a tree, along which every member hears of a new one once: N - 1 messages. A new member whose settings differ from the pool's
-//! gets `Differs` instead of a welcome.
+//! The welcomes form a tree, along which every member hears of a new one once: N - 1 messages. A new member whose
+//! settings differ from the pool's gets `Differs` instead of a welcome.
 
 use programs::linear_hash::Contents;
 
@@ -43,7 +43,8 @@ impl<C: Contents> Member<C> {
         self.learn_of(identity, new, outputs);
         self.membership.relays.insert(identity);
         self.record_standing();
-        // It does not ask again once it is admitted. If this member forgot it then, as the power fails, nobody might know it.
+        // It does not ask again once it is admitted. If this member forgot it then, as the power fails, nobody might
+        // know it.
         self.recorder.iter_mut().for_each(|recorder| recorder.sends_sequenced());
     }
 

@@ -1,4 +1,5 @@
-//! How a member leaves in order: its servers move to other members, and all of these know where they are before it exits.
+//! How a member leaves in order: its servers move to other members, and all of these know where they are before it
+//! exits.
 //!
 //! ```text
 //!   member that leaves                 each other member
@@ -16,9 +17,9 @@
 //!   it may exit
 //! ```
 //!
-//! Each message carries the full state, and is sent again until it is answered. A member that was admitted meanwhile is told by the one that let it
-//! in, and has to note the departure too. Parity members and spares are told as well, also by each of the others, but
-//! not waited for.
+//! Each message carries the full state, and is sent again until it is answered. A member that was admitted meanwhile is
+//! told by the one that let it in, and has to note the departure too. Parity members and spares are told as well, also
+//! by each of the others, but not waited for.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -92,9 +93,10 @@ impl<C: Contents> Member<C> {
         self.awaited().filter(|peer| !self.has_noted(peer.identity))
     }
 
-    /// Members that may host servers. The others need not be up: they send nothing to servers, and hear of the departure when they are back. So do
-    /// those that are not connected and have no server. Whether one has, the host of the server that it was split off from knows: that one has noted the
-    /// departure, and named it, or is not up itself, and is known to another one, up to a host that this member knows.
+    /// Members that may host servers. The others need not be up: they send nothing to servers, and hear of the
+    /// departure when they are back. So do those that are not connected and have no server. Whether one has, the host
+    /// of the server that it was split off from knows: that one has noted the departure, and named it, or is not up
+    /// itself, and is known to another one, up to a host that this member knows.
     fn awaited(&self) -> impl Iterator<Item = &Peer> {
         let is_idle = |peer: Identity| {
             let is_named = self.membership.announced.hosts.values().any(|hosts| hosts.contains(&peer));
@@ -246,7 +248,8 @@ impl<C: Contents> Member<C> {
         }
     }
 
-    /// Tells a member which ones have left: a parity member or a spare, for which no departure waits, or a member that one of these has admitted.
+    /// Tells a member which ones have left: a parity member or a spare, for which no departure waits, or a member that
+    /// one of these has admitted.
     pub(super) fn send_departures(&self, peer: Identity, outputs: &mut Vec<Output<C>>) {
         let over = self.membership.departures.iter().filter(|(who, _)| self.membership.has_gone(**who));
         let over: Vec<(Identity, Departure)> = over.map(|(who, departure)| (*who, departure.clone())).collect();
@@ -255,8 +258,9 @@ impl<C: Contents> Member<C> {
         }
     }
 
-    /// Tells a member that has asked for a server which has moved away from this one. Others hear of that by its progress, except those that have
-    /// left before: they were forgotten, but may wait for answers to requests of their own.
+    /// Tells a member that has asked for a server which has moved away from this one. Others hear of that by its
+    /// progress, except those that have left before: they were forgotten, but may wait for answers to requests of their
+    /// own.
     pub(super) fn send_new_place(&self, server: u32, asker: Identity, outputs: &mut Vec<Output<C>>) {
         let has_moved =
             |departure: &&Departure| departure.moved.contains_key(&server) && self.membership.has_gone(asker);
@@ -285,8 +289,8 @@ impl<C: Contents> Member<C> {
         self.locations.forget_all(who);
     }
 
-    /// Tells a leaving member what this one has noted. One that is not admitted yet notes nothing: if only the leaving member can admit it, that must not
-    /// leave before.
+    /// Tells a leaving member what this one has noted. One that is not admitted yet notes nothing: if only the leaving
+    /// member can admit it, that must not leave before.
     pub(super) fn note(&mut self, who: Identity, outputs: &mut Vec<Output<C>>) {
         let departure = self.membership.departures.get(&who).filter(|_| self.membership.is_welcome());
         let Some(Departure { stage, moved, .. }) = departure else { return };

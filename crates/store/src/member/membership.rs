@@ -119,7 +119,8 @@ impl Membership {
         away.filter(|peer| !self.departures.contains_key(&peer.identity))
     }
 
-    /// Looks which members are away. Returns whether that has changed; then it is to be recorded, and splits are to be reconsidered.
+    /// Looks which members are away. Returns whether that has changed; then it is to be recorded, and splits are to be
+    /// reconsidered.
     pub(super) fn find_who_is_away(&mut self, placement: &Placement) -> bool {
         let loads = placement.loads(u32::MAX);
         let absent = self.peers.values().filter(|peer| peer.role == Role::Data && !self.is_connected(peer.identity));
@@ -130,8 +131,8 @@ impl Membership {
         has_changed
     }
 
-    /// Whether it admits a member. While it leaves, it does so only if its own servers may move there: if it has admitted that one before, which may not
-    /// have heard of that, or if there is no other host.
+    /// Whether it admits a member. While it leaves, it does so only if its own servers may move there: if it has
+    /// admitted that one before, which may not have heard of that, or if there is no other host.
     pub(super) fn admits(&self, new: &Peer) -> bool {
         let Some(departure) = self.departure() else { return true };
         let is_moving = departure.stage == Stage::Moving;

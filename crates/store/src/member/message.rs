@@ -79,7 +79,8 @@ pub(crate) enum Subject {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(bound(
     serialize = "C::Entry: Serialize, C::Operation: Serialize, C::Outcome: Serialize, C::Found: Serialize",
-    deserialize = "C::Entry: Deserialize<'de>, C::Operation: Deserialize<'de>, C::Outcome: Deserialize<'de>, C::Found: Deserialize<'de>"
+    deserialize = "C::Entry: Deserialize<'de>, C::Operation: Deserialize<'de>, \
+                   C::Outcome: Deserialize<'de>, C::Found: Deserialize<'de>"
 ))]
 pub enum Message<C: Contents> {
     /// The sender is new, and asks to be admitted with these settings.
@@ -171,7 +172,8 @@ impl<C: Contents> Message<C> {
         }
     }
 
-    /// Whether losing it costs only time: it belongs to a client's request, which the client sends again, or it is repeated when that arrives.
+    /// Whether losing it costs only time: it belongs to a client's request, which the client sends again, or it is
+    /// repeated when that arrives.
     pub const fn may_be_lost(&self) -> bool {
         match self {
             Message::Request(..)

@@ -1,4 +1,5 @@
-//! A member of the pool: the LH*LH servers that one process hosts, and the LH* client through which it sends requests to others' servers.
+//! A member of the pool: the LH*LH servers that one process hosts, and the LH* client through which it sends requests
+//! to others' servers.
 //!
 //! ```text
 //!   ask ──> client ──> image: which server ──> placement: which member
@@ -8,10 +9,11 @@
 //!   Done <── client <──────────────────────────── reply <──────────────── Message
 //! ```
 //!
-//! There is no directory. The placement of servers travels with the token and with the message that opens a server. That is enough, since a server
-//! forwards requests only to servers that existed when the token last came by: so a member knows the hosts that its own servers need. As a
-//! client, a member sends a request to the server of its image or, if it does not know the host of that one, to the nearest ancestor by splits whose
-//! host it knows: the member there knows more, and the client learns it from the reply.
+//! There is no directory. The placement of servers travels with the token and with the message that opens a server.
+//! That is enough, since a server forwards requests only to servers that existed when the token last came by: so a
+//! member knows the hosts that its own servers need. As a client, a member sends a request to the server of its image
+//! or, if it does not know the host of that one, to the nearest ancestor by splits whose host it knows: the member
+//! there knows more, and the client learns it from the reply.
 //!
 //! There is neither clock nor socket: the time is an argument, and messages are outputs.
 
@@ -188,9 +190,10 @@ impl<C: Contents> Member<C> {
         self.hosted.servers.values_mut().map(Server::contents_mut)
     }
 
-    /// The other member to which a client is redirected for the key C, and the keys that go there: the host of the key's server by this member's
-    /// image, or of the nearest ancestor of that server, if it has spoken as such. So it has an ancestor of the key's server, and has the key or
-    /// knows a server that is nearer to it; a member that was only said to host a server may know less than this one, and would redirect back.
+    /// The other member to which a client is redirected for the key C, and the keys that go there: the host of the
+    /// key's server by this member's image, or of the nearest ancestor of that server, if it has spoken as such. So it
+    /// has an ancestor of the key's server, and has the key or knows a server that is nearer to it; a member that was
+    /// only said to host a server may know less than this one, and would redirect back.
     pub fn sends_to(&self, c: u64) -> Option<(Identity, Span)> {
         let file = self.image().extent();
         let server = file.index(c);

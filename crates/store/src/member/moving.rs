@@ -1,7 +1,7 @@
 //! How a server moves from one member to another: its two halves exchange messages, under the same number.
 //!
-//! Others go on sending to the member that had it until they hear that it has moved: messages that must not be lost are passed on from there,
-//! and a client's request is sent again.
+//! Others go on sending to the member that had it until they hear that it has moved: messages that must not be lost are
+//! passed on from there, and a client's request is sent again.
 
 use programs::linear_hash::{Contents, Server, ToServer, ToServerOf};
 
@@ -82,8 +82,9 @@ impl<C: Contents> Member<C> {
         }
     }
 
-    /// Learns the placement of servers from a member whose server moves to this one. With the token it is authoritative; without it, only
-    /// for the servers that the moving server has split off, and for the one that asks it to leave.
+    /// Learns the placement of servers from a member whose server moves to this one. With the token it is
+    /// authoritative; without it, only for the servers that the moving server has split off, and for the one that asks
+    /// it to leave.
     pub(super) fn learn_of_moving(&mut self, number: u32, message: &ToServerOf<C>, placement: &Placement) {
         let asks = match message {
             ToServer::Moved { token: Some(_), .. } => return self.learn(placement),
@@ -92,7 +93,8 @@ impl<C: Contents> Member<C> {
         };
         for (server, host) in placement.iter().filter(|(server, _)| *server != number) {
             let is_known_best = parent(server) == number || asks == Some(server);
-            // The host of a server's parent knows best whether there still is such a server: it may have taken it over meanwhile.
+            // The host of a server's parent knows best whether there still is such a server: it may have taken it over
+            // meanwhile.
             let knows_best = self.hosted.servers.contains_key(&server)
                 || !is_known_best && self.hosted.servers.contains_key(&parent(server));
             if !knows_best && (is_known_best || self.locations.placement.host(server).is_none()) {

@@ -82,13 +82,14 @@ pub struct Locations {
     pub placement: Placement,
     /// The host of each server, for requests as a client: it may be out of date, and is corrected then.
     pub hints: Placement,
-    /// The members that have answered as hosts of servers. The others are known by hearsay: a server may still be on its way to them.
+    /// The members that have answered as hosts of servers. The others are known by hearsay: a server may still be on
+    /// its way to them.
     pub confirmed: Placement,
 }
 
 impl Locations {
-    /// The server itself, or its nearest ancestor whose host this member knows. A host that was asked before the server had
-    /// arrived has answered that it is not there; if no other host is known, that one is asked again.
+    /// The server itself, or its nearest ancestor whose host this member knows. A host that was asked before the server
+    /// had arrived has answered that it is not there; if no other host is known, that one is asked again.
     pub fn nearest(&self, server: u32) -> Option<(u32, Identity)> {
         self.hints.nearest(server).or_else(|| self.placement.nearest(server))
     }

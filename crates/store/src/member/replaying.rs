@@ -82,7 +82,8 @@ impl<C: Contents> Member<C> {
         true
     }
 
-    /// Runs `does` and drops its outputs: messages to members were sent before, or are not acknowledged yet; clients are gone.
+    /// Runs `does` and drops its outputs: messages to members were sent before, or are not acknowledged yet; clients
+    /// are gone.
     fn quietly(&mut self, does: impl FnOnce(&mut Member<C>, &mut Vec<Output<C>>)) {
         does(self, &mut Vec::new());
         self.client.messages.clear();
@@ -129,7 +130,8 @@ impl<C: Contents> Member<C> {
         self.hosted.messages.push_back((from, to, message));
     }
 
-    /// For each other member, how many sequenced messages were sent to it and received from it, and those that it has not acknowledged.
+    /// For each other member, how many sequenced messages were sent to it and received from it, and those that it has
+    /// not acknowledged.
     pub(crate) fn sequences(&self) -> impl Iterator<Item = (Identity, u64, u64, impl Iterator<Item = &Sequenced<C>>)> {
         self.reliable
             .counts()
@@ -141,7 +143,8 @@ impl<C: Contents> Member<C> {
         self.hosted.messages.iter()
     }
 
-    /// It is back: it checks whether servers should split under the present policy, and tells its address to all members it knows.
+    /// It is back: it checks whether servers should split under the present policy, and tells its address to all
+    /// members it knows.
     pub fn is_back(&mut self, outputs: &mut Vec<Output<C>>) {
         self.membership.forget_former_spares();
         self.membership.find_who_is_away(&self.locations.placement);
@@ -150,7 +153,8 @@ impl<C: Contents> Member<C> {
         self.announce_return(outputs);
     }
 
-    /// It was taken for lost, and goes on in another life. Others that have heard of a life before this one believe it only in this one.
+    /// It was taken for lost, and goes on in another life. Others that have heard of a life before this one believe it
+    /// only in this one.
     pub fn begin_life(&mut self, life: u32, outputs: &mut Vec<Output<C>>) {
         self.membership.own.life = life;
         self.announce_return(outputs);
@@ -162,8 +166,8 @@ impl<C: Contents> Member<C> {
         }
     }
 
-    /// Another member is reached: it may have a new address, and is sent again what it has not acknowledged. One that was taken for lost and
-    /// lives on is ignored.
+    /// Another member is reached: it may have a new address, and is sent again what it has not acknowledged. One that
+    /// was taken for lost and lives on is ignored.
     pub fn connect(&mut self, peer: Peer, outputs: &mut Vec<Output<C>>) {
         let identity = peer.identity;
         self.client.requests.hurry();

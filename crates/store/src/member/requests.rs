@@ -36,7 +36,8 @@ pub(super) enum Sending<C: Contents> {
 /// The results of a message from a server to a client: messages to send, and answers.
 pub(super) type Taken<C> = (Vec<Sending<C>>, Vec<(Ticket, Answer<C>)>);
 
-/// An LH* client has one request under way. A member has many, and so it acts as several clients, which share one image.
+/// An LH* client has one request under way. A member has many, and so it acts as several clients, which share one
+/// image.
 #[derive(Debug)]
 pub(super) struct Requests<C: Contents> {
     identity: Identity,
@@ -237,7 +238,8 @@ impl<C: Contents> Requests<C> {
         self.keep(place);
     }
 
-    /// A link was renewed: requests that may have been lost with the former one are not waited for any longer than others.
+    /// A link was renewed: requests that may have been lost with the former one are not waited for any longer than
+    /// others.
     pub(super) fn hurry(&mut self) {
         let places: Vec<u32> = self.by_ticket.values().copied().collect();
         for place in places {

@@ -1,7 +1,7 @@
 //! How members hear of the number of servers, when an operator asks for more or fewer than the records need.
 //!
-//! Once all members have heard of it, so has the holder of the token; until then the file may begin to change and then change back, but it stays
-//! sound. The last request counts: a growing number tells it from earlier ones.
+//! Once all members have heard of it, so has the holder of the token; until then the file may begin to change and then
+//! change back, but it stays sound. The last request counts: a growing number tells it from earlier ones.
 
 use programs::linear_hash::{Bounds, Contents, Server};
 use quantities::Time;
@@ -54,7 +54,8 @@ impl<C: Contents> Member<C> {
         self.policy.growth.capacity
     }
 
-    /// Takes a request to resize, and passes it on if it is new: along the tree of who welcomed whom, as news of members.
+    /// Takes a request to resize, and passes it on if it is new: along the tree of who welcomed whom, as news of
+    /// members.
     pub(super) fn receive_resizing(&mut self, from: Identity, asked: Asked, outputs: &mut Vec<Output<C>>) {
         if asked.order <= self.asked.order {
             return;

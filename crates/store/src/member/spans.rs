@@ -7,8 +7,9 @@ use programs::linear_hash::{Contents, Span, ToServer};
 use super::Member;
 
 impl<C: Contents> Member<C> {
-    /// The same, and also the spans of servers that are on their way: to this member, and from it, until the other one has opened them. So each key is
-    /// in a span of at least one member at any time, and a scan that begins everywhere at once misses none that is there all the while.
+    /// The same, and also the spans of servers that are on their way: to this member, and from it, until the other one
+    /// has opened them. So each key is in a span of at least one member at any time, and a scan that begins everywhere
+    /// at once misses none that is there all the while.
     pub fn spans_to_scan(&self) -> Vec<Span> {
         let own = self.hosted.servers.iter().filter_map(|(number, server)| Some((*number, server.table()?.level())));
         let opening = self.reliable.all_unacknowledged().filter_map(|sequenced| match sequenced.message.get() {

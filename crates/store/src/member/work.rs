@@ -12,7 +12,8 @@ use super::placement::parent;
 use super::requests::{Sending, place_of};
 use super::{Identity, Member, Message, Output, Sequenced, Ticket};
 
-/// The most often that a part of a scan is passed on. One that was passed on in vain is asked for again after its timeout.
+/// The most often that a part of a scan is passed on. One that was passed on in vain is asked for again after its
+/// timeout.
 const MOST_HOPS: u32 = 8;
 /// The bound on rounds of messages within a member: what one message causes ends after far fewer.
 const MOST_ROUNDS: usize = 100_000;
@@ -25,7 +26,8 @@ impl<C: Contents> Member<C> {
         self.ask_patiently(now, c, operation, Duration::ZERO, outputs)
     }
 
-    /// The same, for an operation that takes longer than others to reach its server: whenever it is sent again, that is so much later.
+    /// The same, for an operation that takes longer than others to reach its server: whenever it is sent again, that is
+    /// so much later.
     pub fn ask_patiently(
         &mut self,
         now: Time,
@@ -148,8 +150,9 @@ impl<C: Contents> Member<C> {
                 self.client.messages.push_back((client, message));
             }
             Message::NotHere(server) => {
-                // The host of a server's parent has opened the server and knows better: the message may be from before that. Unless it has taken the
-                // server over since, and a reply that was on its way then has named the former host again.
+                // The host of a server's parent has opened the server and knows better: the message may be from before
+                // that. Unless it has taken the server over since, and a reply that was on its way then has named the
+                // former host again.
                 let knows_better = self.hosted.servers.contains_key(&parent(server))
                     && self.locations.placement.host(server) == Some(from);
                 if !knows_better {
@@ -212,8 +215,8 @@ impl<C: Contents> Member<C> {
         }
     }
 
-    /// Asks a server, or its nearest ancestor with a known host, which forwards the request. Before this member is welcomed, no host is known; then
-    /// the request is sent again later.
+    /// Asks a server, or its nearest ancestor with a known host, which forwards the request. Before this member is
+    /// welcomed, no host is known; then the request is sent again later.
     fn ask_server(&mut self, server: u32, request: Request<C::Operation>, outputs: &mut Vec<Output<C>>) {
         let Some((server, host)) = self.locations.nearest(server) else { return };
         if self.hosted.servers.contains_key(&server) {
@@ -223,7 +226,8 @@ impl<C: Contents> Member<C> {
         }
     }
 
-    /// Asks a server for a part of a scan. Servers do not forward these, so members do, to the host of the nearest server they know of.
+    /// Asks a server for a part of a scan. Servers do not forward these, so members do, to the host of the nearest
+    /// server they know of.
     fn scan_server(&mut self, server: u32, request: ScanRequest, hops: u32, outputs: &mut Vec<Output<C>>) {
         if let Some(own) = self.hosted.servers.get_mut(&server) {
             let other_half =
@@ -251,7 +255,8 @@ impl<C: Contents> Member<C> {
         }
     }
 
-    /// Delivers the messages among this member's servers and clients until there are none, or only parts of scans that have to wait.
+    /// Delivers the messages among this member's servers and clients until there are none, or only parts of scans that
+    /// have to wait.
     pub(super) fn settle(&mut self, now: Time, outputs: &mut Vec<Output<C>>) {
         let mut parts = 0;
         self.client.goes_on = None;
@@ -276,7 +281,8 @@ impl<C: Contents> Member<C> {
                 return;
             }
         }
-        // Servers and clients that repeat themselves endlessly know too little: requests dropped now are sent again later.
+        // Servers and clients that repeat themselves endlessly know too little: requests dropped now are sent again
+        // later.
         self.client.messages.clear();
     }
 
@@ -287,9 +293,9 @@ impl<C: Contents> Member<C> {
         self.hosted.messages.remove(next)
     }
 
-    /// Whether a message has overtaken the server that it is for, which is still on its way to this member: the sender knows already where that
-    /// server goes, from the member that it leaves, and no order is kept between messages from two members. Only a server at rest
-    /// moves, and these are what others may tell such a one.
+    /// Whether a message has overtaken the server that it is for, which is still on its way to this member: the sender
+    /// knows already where that server goes, from the member that it leaves, and no order is kept between messages from
+    /// two members. Only a server at rest moves, and these are what others may tell such a one.
     fn is_ahead(&self, from: u32, to: u32, message: &ToServerOf<C>) -> bool {
         let is_for_one_at_rest =
             matches!(message, ToServer::Token(_) | ToServer::Shrink(_) | ToServer::Keep(_) | ToServer::Leave { .. });
@@ -427,7 +433,8 @@ impl<C: Contents> Member<C> {
         outputs.push(Output::Send(host, Message::Sequenced(sequenced)));
     }
 
-    /// The host for the next server, if there are `servers` now: the connected member with the fewest, preferring others to this one.
+    /// The host for the next server, if there are `servers` now: the connected member with the fewest, preferring
+    /// others to this one.
     pub(super) fn least_loaded(&self, servers: u32) -> Identity {
         let loads = self.locations.placement.loads(servers);
         let load = |member: &Identity| loads.get(member).copied().unwrap_or(0);

@@ -1,4 +1,5 @@
-//! A member's pages for browsers and Prometheus: their paths, who may read them, and their contents. Pure: bytes in, bytes out.
+//! A member's pages for browsers and Prometheus: their paths, who may read them, and their contents. Pure: bytes in,
+//! bytes out.
 //!
 //! | path | contents |
 //! |---|---|
@@ -76,8 +77,8 @@ pub fn route(request: &Request, node: &Node, at: IpAddr) -> Result<Route, Respon
     Err(Response::refusal(Status::Unauthorized))
 }
 
-/// Whether a host is `localhost` or an address. Any other name that resolves to this machine may be a stranger's, whose pages could then read these
-/// (DNS rebinding).
+/// Whether a host is `localhost` or an address. Any other name that resolves to this machine may be a stranger's, whose
+/// pages could then read these (DNS rebinding).
 fn is_local(host: &str) -> bool {
     let name = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|digit| digit.is_ascii_digit()) => name,

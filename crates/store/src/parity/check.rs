@@ -1,5 +1,5 @@
-//! Bounds on the numbers in messages of other members of a group. A process that knows the secret may still run another version, or may have
-//! stolen the secret.
+//! Bounds on the numbers in messages of other members of a group. A process that knows the secret may still run another
+//! version, or may have stolen the secret.
 
 use programs::linear_hash::{EncodingError, at_most};
 

@@ -1,23 +1,26 @@
-//! The role of a data member: it reports changes of its files to its parity member, and sends nothing to anybody else before the parity holds it.
+//! The role of a data member: it reports changes of its files to its parity member, and sends nothing to anybody else
+//! before the parity holds it.
 //!
 //! ```text
 //!   data member                                parity member
 //!   | Hello(session) ----------------------------->|
 //!   |<------------------- Stands(files, complete?) |   the state of its files in the parity
-//!   | Change(number, file, at, bytes) ------------>|   as long as the disk differs from that: logs first, then a snapshot,
+//!   | Change(number, file, at, bytes) ------------>|   while the disk differs from that: logs first, then a snapshot,
 //!   |<---------------------- Acknowledged(number)  |   then files that the snapshot supersedes are taken out
-//!   | Beat(number, complete) --------------------->|   from then on it can be rebuilt, and holds back its messages until acknowledged
+//!   | Beat(number, complete) --------------------->|   from then on it can be rebuilt; its messages wait
 //! ```
 //!
-//! Nothing is kept for retransmission: after a link has broken, or a process has died on either side, the difference between the disk and the
-//! state that the parity member reports is sent. Joining, recovering from the loss of the parity, and every ordinary batch work the same way.
+//! Nothing is kept for retransmission: after a link has broken, or a process has died on either side, the difference
+//! between the disk and the state that the parity member reports is sent. Joining, recovering from the loss of the
+//! parity, and every ordinary batch work the same way.
 //!
-//! **The lease.** A parity member does not take a member for lost if it has heard from it within its patience. So an acknowledgment is a promise,
-//! for three quarters of the patience from when the acknowledged message was sent, that no other process is this member.
+//! **The lease.** A parity member does not take a member for lost if it has heard from it within its patience. So an
+//! acknowledgment is a promise, for three quarters of the patience from when the acknowledged message was sent, that no
+//! other process is this member.
 //!
-//! **A member that leaves its pool in order**, and that nobody needs any more, says hello once more, and changes nothing from then on. Its disk is
-//! needed to rebuild others until the parity member has taken its column out of the parity, see `departing`. Then it is told that it
-//! has left.
+//! **A member that leaves its pool in order**, and that nobody needs any more, says hello once more, and changes
+//! nothing from then on. Its disk is needed to rebuild others until the parity member has taken its column out of the
+//! parity, see `departing`. Then it is told that it has left.
 //!
 //! Where its group has two parity members, it reports to the lead, and has a vote in which one leads.
 
@@ -47,7 +50,8 @@ pub type Position = (u64, u64);
 
 /// A member's files.
 pub trait Files {
-    /// All logs and snapshots, and their extents. A rebuilt member's file is not whole if the parity did not have all of it.
+    /// All logs and snapshots, and their extents. A rebuilt member's file is not whole if the parity did not have all
+    /// of it.
     ///
     /// # Errors
     /// The system's error.
@@ -57,7 +61,8 @@ pub trait Files {
     /// # Errors
     /// The system's error.
     fn read(&self, piece: Piece) -> io::Result<Vec<u8>>;
-    /// Whole frames of a log, starting at `at` and ending at or before `end`: as many as fit in `most` bytes, but at least one.
+    /// Whole frames of a log, starting at `at` and ending at or before `end`: as many as fit in `most` bytes, but at
+    /// least one.
     ///
     /// # Errors
     /// The system's error.
@@ -101,7 +106,8 @@ pub struct DataMember {
     is_complete: bool,
     /// Whether its group has confirmed that it can be rebuilt.
     is_covered: bool,
-    /// The number of the beat with which it has told its group that the parity is complete, while that is not confirmed.
+    /// The number of the beat with which it has told its group that the parity is complete, while that is not
+    /// confirmed.
     completed: Option<u64>,
     stage: Stage,
     session: u64,
@@ -191,8 +197,8 @@ impl DataMember {
         self.views.settled
     }
 
-    /// Whether its group has confirmed that it can be rebuilt. From shortly before that on, it holds back its messages until the parity holds what they
-    /// tell.
+    /// Whether its group has confirmed that it can be rebuilt. From shortly before that on, it holds back its messages
+    /// until the parity holds what they tell.
     pub const fn is_covered(&self) -> bool {
         self.is_covered
     }
@@ -207,8 +213,9 @@ impl DataMember {
         if std::mem::replace(&mut self.is_readmitted, false) { Some(self.life) } else { None }
     }
 
-    /// Leaves its group: nobody needs its records any more. If it may be rebuilt, the parity has to know of this run first. From then on nothing that
-    /// this member tells others is held back, and requests of this run have numbers that a later run must not use again.
+    /// Leaves its group: nobody needs its records any more. If it may be rebuilt, the parity has to know of this run
+    /// first. From then on nothing that this member tells others is held back, and requests of this run have numbers
+    /// that a later run must not use again.
     pub fn leave(&mut self, now: Milliseconds, output: &mut Output) {
         let knows_run = self.begun.is_some_and(|begun| self.acknowledged >= begun);
         if self.leaves || self.is_complete && !knows_run {
@@ -419,8 +426,8 @@ impl DataMember {
                     Stage::Open(_) => false,
                 };
                 if awaits_its_answer && self.covered_by.is_none() && self.view().is_none() {
-                    // It has a place in the group, so its vote is needed; but the lead could not tell this member, as it was lost before, or as its
-                    // follower was.
+                    // It has a place in the group, so its vote is needed; but the lead could not tell this member, as
+                    // it was lost before, or as its follower was.
                     (self.views, self.expected_since) = (Acceptor::of(Some(settled)), Some(now));
                 }
                 (number, self.views.ask(settled.group, number).map(|answer| answer.map(granted)))
@@ -554,7 +561,8 @@ impl DataMember {
         output.send(parity, Message::Beat { session: self.session, number, is_complete: self.is_complete });
     }
 
-    /// Sends a beat after a long time without sending; says hello again after a long time without hearing anything, since messages may be lost.
+    /// Sends a beat after a long time without sending; says hello again after a long time without hearing anything,
+    /// since messages may be lost.
     pub fn tick(&mut self, now: Milliseconds, output: &mut Output) {
         let is_over = |since: &mut Milliseconds| now.abs_diff(*since) >= PATIENCE_WITH_GROUPS * self.patience;
         if self.expected_since.take_if(is_over).is_some() {

@@ -1,4 +1,5 @@
-//! The role of a follower: it learns which parity member leads and takes the lead's steps in order; if a step does not fit, it discards everything.
+//! The role of a follower: it learns which parity member leads and takes the lead's steps in order; if a step does not
+//! fit, it discards everything.
 
 use super::Output;
 use super::group::{ParityMember, Seat};

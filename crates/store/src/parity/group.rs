@@ -1,11 +1,13 @@
 //! The role of a parity member: it keeps the parity of a group, and has lost members rebuilt on spares.
 //!
-//! It alone decides which members are in its group and which are lost, so there is nothing to agree on. **A lost member is fenced**: before a
-//! spare becomes a lost member, that member's next life is written to disk, and from then on nothing from an earlier life is acknowledged. So a
-//! lost member that lives on behind a partition can acknowledge no write to anybody.
+//! It alone decides which members are in its group and which are lost, so there is nothing to agree on. **A lost member
+//! is fenced**: before a spare becomes a lost member, that member's next life is written to disk, and from then on
+//! nothing from an earlier life is acknowledged. So a lost member that lives on behind a partition can acknowledge no
+//! write to anybody.
 //!
-//! The parity itself is in memory only. A restarted parity member asks all members of its group for everything they have, and takes nobody for
-//! lost until it has that. Nor does it know whether a spare has become a lost member: see `hello`.
+//! The parity itself is in memory only. A restarted parity member asks all members of its group for everything they
+//! have, and takes nobody for lost until it has that. Nor does it know whether a spare has become a lost member: see
+//! `hello`.
 //!
 //! Where a group has two parity members, this is the role of the lead; see `pair`.
 
@@ -34,7 +36,8 @@ pub(super) struct Seat {
     pub(super) identity: Identity,
     /// The last life that was given out for it. Nothing of an earlier life is acknowledged.
     pub(super) life: u32,
-    /// The last life in which it has said hello: a process in this life or a later one has everything that was ever acknowledged.
+    /// The last life in which it has said hello: a process in this life or a later one has everything that was ever
+    /// acknowledged.
     pub(super) confirmed: u32,
     /// Its messages count only in this session; none, if it has to say hello first.
     pub(super) session: Option<u64>,
@@ -93,8 +96,8 @@ pub struct ParityMember {
 }
 
 impl ParityMember {
-    /// A parity member of a group with k of them, which takes a member for lost after a silence longer than `patience`. `facts` were recorded in
-    /// earlier runs; `run` is a number that no earlier run had.
+    /// A parity member of a group with k of them, which takes a member for lost after a silence longer than `patience`.
+    /// `facts` were recorded in earlier runs; `run` is a number that no earlier run had.
     pub fn new(own: Identity, k: usize, facts: &Facts, patience: Milliseconds, run: u64) -> ParityMember {
         let seat = |column: usize| {
             let (identity, life) = facts.columns[column]?;
@@ -332,14 +335,15 @@ impl ParityMember {
         }
     }
 
-    /// Whether both parity members of its group have all of the parity, as far as the lead knows. A lead that has asked members to record that it
-    /// leads alone can't count on its follower: if the lead is lost then, nobody knows whether it did lead alone, and the follower does not go on.
+    /// Whether both parity members of its group have all of the parity, as far as the lead knows. A lead that has asked
+    /// members to record that it leads alone can't count on its follower: if the lead is lost then, nobody knows
+    /// whether it did lead alone, and the follower does not go on.
     pub fn is_backed(&self) -> bool {
         self.pair.is_backed() && !self.pair.insists
     }
 
-    /// Whether a follower, if there is one that has all of its parity, knows as well that a column's member can be rebuilt, or leaves: this parity member
-    /// may be lost, too.
+    /// Whether a follower, if there is one that has all of its parity, knows as well that a column's member can be
+    /// rebuilt, or leaves: this parity member may be lost, too.
     fn is_known_to_both(&self, column: usize) -> bool {
         self.pair.follower().is_none_or(|follower| !follower.is_made() || follower.knows_of(column))
     }
@@ -354,8 +358,8 @@ impl ParityMember {
         self.pair.view().and_then(|view| view.other_than(self.own))
     }
 
-    /// How many members of the group may be lost now. The follower is of no use for a second one while it does not know what the lead knows of a
-    /// member.
+    /// How many members of the group may be lost now. The follower is of no use for a second one while it does not know
+    /// what the lead knows of a member.
     pub fn survives(&self) -> usize {
         let mut seats = (0..COLUMNS).filter_map(|column| Some((column, self.seats[column].as_ref()?))).peekable();
         if !self.pair.leads() || seats.peek().is_none() {

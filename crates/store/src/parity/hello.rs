@@ -1,18 +1,22 @@
 //! How a parity member receives a member that says hello to it.
 //!
-//! **Until a new life is confirmed, nobody is told that it is lost.** A life is written to disk before it is given to a process, and no two processes
-//! are given the same one. Whether a spare has become a lost member is known only when it says hello in its new life. Before that, the lost member
-//! may be the only one that has its records: the spare may have gone, and the parity is in memory only. So a process in an earlier life
+//! **Until a new life is confirmed, nobody is told that it is lost.** A life is written to disk before it is given to a
+//! process, and no two processes are given the same one. Whether a spare has become a lost member is known only when it
+//! says hello in its new life. Before that, the lost member may be the only one that has its records: the spare may
+//! have gone, and the parity is in memory only. So a process in an earlier life
 //!
-//! - is told that it is lost if a later life is confirmed: the process that said hello in that life has everything on its disk;
-//! - waits for an answer as long as the parity holds everything, since the spare may say hello, and otherwise another one becomes the member;
-//! - **is readmitted** if the parity member has been restarted, and holds nothing: it is given a life that is later than all others, with which it
-//!   says hello again.
+//! - is told that it is lost if a later life is confirmed: the process that said hello in that life has everything on
+//!   its disk;
+//! - waits for an answer as long as the parity holds everything, since the spare may say hello, and otherwise another
+//!   one becomes the member;
+//! - **is readmitted** if the parity member has been restarted, and holds nothing: it is given a life that is later
+//!   than all others, with which it says hello again.
 //!
-//! Whoever is readmitted has everything that was ever acknowledged: nothing is acknowledged to a process before its life is confirmed, so nothing has
-//! been since the last confirmation, and both the member that said hello then and whatever spare was given all its data later have all
-//! up to there. If the spare comes back as well, the life that is confirmed first is the last one that was given out, as only the process that has
-//! that life says hello in it; the other process is told that it is lost, and has told nobody anything.
+//! Whoever is readmitted has everything that was ever acknowledged: nothing is acknowledged to a process before its
+//! life is confirmed, so nothing has been since the last confirmation, and both the member that said hello then and
+//! whatever spare was given all its data later have all up to there. If the spare comes back as well, the life that is
+//! confirmed first is the last one that was given out, as only the process that has that life says hello in it; the
+//! other process is told that it is lost, and has told nobody anything.
 
 use super::Output;
 use super::group::{ParityMember, Seat};

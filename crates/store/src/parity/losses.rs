@@ -1,5 +1,5 @@
-//! Which members of a group are lost, and the order of repair: first members that host servers, then the follower's parity, and then leaving
-//! members are taken out.
+//! Which members of a group are lost, and the order of repair: first members that host servers, then the follower's
+//! parity, and then leaving members are taken out.
 
 use std::collections::VecDeque;
 
@@ -81,7 +81,8 @@ impl ParityMember {
         seat.session.map_or(1, |_| PATIENCE_WITH_A_LINK) * self.patience
     }
 
-    /// A lost member's column, if all other members that are needed are there; with a second parity, one of them, also returned, may be absent.
+    /// A lost member's column, if all other members that are needed are there; with a second parity, one of them, also
+    /// returned, may be absent.
     fn lost(&self) -> Option<(usize, Option<usize>)> {
         let seats = self.seats.iter().enumerate().filter_map(|(column, seat)| Some((column, seat.as_ref()?)));
         let is_late = |seat: &Seat| seat.silent > self.patience_with(seat);
@@ -90,7 +91,8 @@ impl ParityMember {
         Some((column, self.absent_beside(column)?))
     }
 
-    /// The other member that is absent while a column is computed: none, or one if there is a second parity. `None` if the column can't be computed.
+    /// The other member that is absent while a column is computed: none, or one if there is a second parity. `None` if
+    /// the column can't be computed.
     pub(super) fn absent_beside(&self, column: usize) -> Option<Option<usize>> {
         let mut missing = self.missing(Some(column)).map(|(other, _)| other);
         match (missing.next(), missing.next()) {

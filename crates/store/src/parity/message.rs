@@ -7,7 +7,8 @@ use super::column::{Change, Extent, FileName, Layout, Piece, as_bytes};
 use super::views::{Number, View};
 use crate::member::Identity;
 
-/// A message between a data member and its parity member, between a parity member and a spare, or between a group's parity members.
+/// A message between a data member and its parity member, between a parity member and a spare, or between a group's
+/// parity members.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Message {
     /// The sender wants parity of its files, which the receiver may keep already.
@@ -38,9 +39,11 @@ pub enum Message {
     Room,
     /// The receiver has left its group, in this session: nothing on its disk is needed any more.
     Left(u64),
-    /// The receiver's identity has reached this life: unless this is the receiver's own life, it was taken for lost and rebuilt elsewhere.
+    /// The receiver's identity has reached this life: unless this is the receiver's own life, it was taken for lost and
+    /// rebuilt elsewhere.
     Lost(u32),
-    /// The receiver was taken for lost, and no other process has become it: it goes on as the member that it is, in this life.
+    /// The receiver was taken for lost, and no other process has become it: it goes on as the member that it is, in
+    /// this life.
     Readmitted {
         /// The session.
         session: u64,
@@ -64,7 +67,8 @@ pub enum Message {
         session: u64,
         /// How many changes and beats came before in this run.
         number: u64,
-        /// Whether it has sent everything needed to rebuild it, and holds back its messages to others until the receiver acknowledges.
+        /// Whether it has sent everything needed to rebuild it, and holds back its messages to others until the
+        /// receiver acknowledges.
         is_complete: bool,
     },
     /// The parity holds everything up to this number.

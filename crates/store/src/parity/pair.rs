@@ -8,19 +8,20 @@
 //!   |<---- Acknowledged(number) |
 //! ```
 //!
-//! **Nobody is told anything that the follower does not hold too.** So whatever was acknowledged is in both parities, and both agree on where it
-//! lies. This covers everything the lead says: how files stand, that a lost member has a new life, which process becomes it.
+//! **Nobody is told anything that the follower does not hold too.** So whatever was acknowledged is in both parities,
+//! and both agree on where it lies. This covers everything the lead says: how files stand, that a lost member has a new
+//! life, which process becomes it.
 //!
-//! Two lost members are rebuilt from both parities, one after the other. A lost parity is made anew from what all members have on disk, by the
-//! remaining parity member, on another one that keeps no parity yet.
+//! Two lost members are rebuilt from both parities, one after the other. A lost parity is made anew from what all
+//! members have on disk, by the remaining parity member, on another one that keeps no parity yet.
 //!
-//! **Which one leads** is set by the group's view, see [`super::views`]. A lead that hears nothing from its follower asks a majority of its group
-//! for a view without the follower, and goes on alone; a follower that hears nothing from its lead asks for a view in which it leads alone, and
-//! takes no step of the former lead from then on. Only one of them can get its view. A lead whose view is out of date can
-//! acknowledge nothing to anybody.
+//! **Which one leads** is set by the group's view, see [`super::views`]. A lead that hears nothing from its follower
+//! asks a majority of its group for a view without the follower, and goes on alone; a follower that hears nothing from
+//! its lead asks for a view in which it leads alone, and takes no step of the former lead from then on. Only one of
+//! them can get its view. A lead whose view is out of date can acknowledge nothing to anybody.
 //!
-//! **A restarted parity member has nothing** and leads only if nothing can be lost by it: if all members of the group, which have everything on
-//! disk, have granted it that, or if the other parity member has nothing either.
+//! **A restarted parity member has nothing** and leads only if nothing can be lost by it: if all members of the group,
+//! which have everything on disk, have granted it that, or if the other parity member has nothing either.
 
 use std::collections::BTreeSet;
 
@@ -34,8 +35,9 @@ use crate::log::Event;
 use crate::member::{Identity, Role};
 use crate::record::Milliseconds;
 
-/// Where there are other parity members, one that stands by waits this many times its patience before it founds a group: as long as a follower
-/// may take to notice that its lead is gone, to lead alone, and to have the group agree on a new follower; and as much again.
+/// Where there are other parity members, one that stands by waits this many times its patience before it founds a
+/// group: as long as a follower may take to notice that its lead is gone, to lead alone, and to have the group agree on
+/// a new follower; and as much again.
 pub(super) const PATIENCE_WITH_GROUPS: Milliseconds = 6;
 
 /// A parity member's standing in its group.
@@ -70,7 +72,8 @@ pub(super) struct Pair {
     parities: BTreeSet<Identity>,
     /// The parity members among these that are in no group.
     pub(super) available: BTreeSet<Identity>,
-    /// For how long its lead has been silent, what it waits for has not happened, or it has led a group without members. [ms]
+    /// For how long its lead has been silent, what it waits for has not happened, or it has led a group without
+    /// members. [ms]
     pub(super) silent: Milliseconds,
     /// For how long it has neither announced itself nor asked others for anything. [ms]
     pub(super) since_told: Milliseconds,

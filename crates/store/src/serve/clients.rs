@@ -54,7 +54,8 @@ impl Clients {
         }
     }
 
-    /// A client's socket has something to read, which may be its end, or room to send. Returns whether there is such a client.
+    /// A client's socket has something to read, which may be its end, or room to send. Returns whether there is such a
+    /// client.
     pub(super) fn wake(&mut self, token: usize, is_readable: bool, is_ending: bool) -> bool {
         let Some(socket) = self.sockets.get_mut(&token) else { return false };
         socket.is_ending |= is_ending;
@@ -100,7 +101,8 @@ impl Clients {
         }
     }
 
-    /// The effects behind replies that were held back are stored. Returns whether none of this client's are held back any more.
+    /// The effects behind replies that were held back are stored. Returns whether none of this client's are held back
+    /// any more.
     pub(super) fn release(&mut self, token: usize) -> bool {
         let Some(socket) = self.sockets.get_mut(&token) else { return false };
         socket.held -= 1;

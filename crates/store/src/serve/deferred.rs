@@ -1,10 +1,12 @@
-//! Messages of other members that take long: requests that bring large values or change some that others share, and parts of a server that splits,
-//! merges or moves, if they have large values. Writing such a value to the log, or copying it, takes hundreds of milliseconds, for which all clients
-//! would wait: so it is done in parts, one in each turn of the loop, and the message is taken only then. And the steps of a transfer wait until
-//! clients have had their share of the time.
+//! Messages of other members that take long: requests that bring large values or change some that others share, and
+//! parts of a server that splits, merges or moves, if they have large values. Writing such a value to the log, or
+//! copying it, takes hundreds of milliseconds, for which all clients would wait: so it is done in parts, one in each
+//! turn of the loop, and the message is taken only then. And the steps of a transfer wait until clients have had their
+//! share of the time.
 //!
-//! That is as if the message had arrived later. Requests may overtake each other on their way, since those that must not are not under way at once.
-//! Messages between servers are numbered, and a later one of the same member waits for those before it.
+//! That is as if the message had arrived later. Requests may overtake each other on their way, since those that must
+//! not are not under way at once. Messages between servers are numbered, and a later one of the same member waits for
+//! those before it.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -83,7 +85,8 @@ pub(super) struct Prepared {
     pub(super) journaled: Vec<Journaled>,
 }
 
-/// Whether two messages of these members are the same, which was sent again. A client's request may come from another member then.
+/// Whether two messages of these members are the same, which was sent again. A client's request may come from another
+/// member then.
 fn are_the_same((one_from, one): (Identity, &Message<Bucket>), (from, message): (Identity, &Message<Bucket>)) -> bool {
     let asked = |message: &Message<Bucket>| message.request().map(|(_, request)| (request.client, request.number));
     match (one, message) {
@@ -92,7 +95,8 @@ fn are_the_same((one_from, one): (Identity, &Message<Bucket>), (from, message): 
     }
 }
 
-/// Messages that wait until their large values are prepared, or until clients have had their share, in the order in which they came.
+/// Messages that wait until their large values are prepared, or until clients have had their share, in the order in
+/// which they came.
 #[derive(Debug, Default)]
 pub(super) struct DeferredMessages {
     waiting: VecDeque<Waiting>,
@@ -139,8 +143,9 @@ impl DeferredMessages {
         self.waiting.push_back(Waiting { from, message, written });
     }
 
-    /// Writes the next part of the first message to the log, if there is one, and copies the next part of the large values that it changes. Returns the
-    /// message once nothing is left to do, and it does not have to wait for clients.
+    /// Writes the next part of the first message to the log, if there is one, and copies the next part of the large
+    /// values that it changes. Returns the message once nothing is left to do, and it does not have to wait for
+    /// clients.
     pub(super) fn prepare(&mut self, host: &mut Host, batch: Option<&mut Batch>, now: Instant) -> Option<Prepared> {
         let first = self.waiting.front_mut()?;
         if batch.is_some_and(|batch| !first.write_part(batch)) {

@@ -249,12 +249,14 @@ impl Turn {
 #[derive(Debug, Default)]
 pub(super) struct Turns {
     turns: VecDeque<Turn>,
-    /// The messages of turns whose replies may leave, each with the position up to which the logs have to be durable before.
+    /// The messages of turns whose replies may leave, each with the position up to which the logs have to be durable
+    /// before.
     messages: VecDeque<(Option<Position>, Identity, Outgoing)>,
 }
 
 impl Turns {
-    /// Adds a turn that has been written; its logs end at `position`. Its messages also wait until the logs are durable up to `after`.
+    /// Adds a turn that has been written; its logs end at `position`. Its messages also wait until the logs are durable
+    /// up to `after`.
     pub(super) fn push(&mut self, turn: Turn, position: Position, after: Option<Position>, since: Milliseconds) {
         if !turn.clients.is_empty() || !turn.messages.is_empty() {
             self.turns.push_back(Turn { position, since, after, ..turn });

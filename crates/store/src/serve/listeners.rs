@@ -24,7 +24,8 @@ pub(super) enum ListenerKind {
     Http,
 }
 
-/// The sockets at which a node listens; their tokens are the lowest. All must be there before any connection is accepted.
+/// The sockets at which a node listens; their tokens are the lowest. All must be there before any connection is
+/// accepted.
 pub(super) struct Listeners {
     poll: Poll,
     /// Wakes the loop when the disk has done something.

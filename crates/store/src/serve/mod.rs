@@ -83,7 +83,8 @@ pub enum Error {
     Data(disk::Error),
     /// Another process is this member now.
     #[error(
-        "this member was silent for too long, or had lost its data, and was rebuilt on another one: restart it in an empty directory"
+        "this member was silent for too long, or had lost its data, and was rebuilt on another one: \
+         restart it in an empty directory"
     )]
     Replaced,
     /// The pool that it asked to admit it has other settings.
@@ -307,8 +308,8 @@ impl Server {
             if now.saturating_sub(self.timers.ticked) >= TICK || now < self.timers.ticked {
                 self.tick(now)?;
             }
-            self.work_of_member(now, begun)?;
-            self.has_turned(begun);
+            self.run_member(now, begun)?;
+            self.end_turn(begun);
             self.become_another(now)?;
         }
         self.end_of_service();
@@ -341,7 +342,7 @@ impl Server {
         self.clients.queue.push_back(listener);
     }
 
-    /// A client's turn: its requests are read, carried out and answered.
+    /// A client's turn: its requests are executed and answered.
     fn turn(&mut self, token: usize, now: Milliseconds) {
         if self.listeners.has(token) {
             return self.accept(token, now);
@@ -392,28 +393,28 @@ impl Server {
     }
 
     fn accept_member(&mut self, stream: TcpStream, now: Milliseconds) {
-        // Without random numbers no member can be admitted; the caller tries again.
+        // Without random numbers no member can be admitted; the other side tries again.
         let Ok(key) = (self.configuration.pool.random)() else { return };
         let token = self.listeners.new_token();
         self.links.sockets.accept(self.listeners.registry(), token, stream, key, now);
     }
 
-    fn call(&mut self, address: SocketAddr, now: Milliseconds) {
+    fn connect(&mut self, address: SocketAddr, now: Milliseconds) {
         let Ok(key) = (self.configuration.pool.random)() else { return };
         let token = self.listeners.new_token();
-        // A member that can't be reached is called again later.
-        let _ = self.links.sockets.call(self.listeners.registry(), token, address, key, now);
+        // A member that can't be reached is tried again later.
+        let _ = self.links.sockets.connect(self.listeners.registry(), token, address, key, now);
     }
 
     /// Handles messages from other members, and sends this member's messages, in the turn that began at `begun`.
-    fn work_of_member(&mut self, now: Milliseconds, begun: Instant) -> Result<(), Error> {
+    fn run_member(&mut self, now: Milliseconds, begun: Instant) -> Result<(), Error> {
         self.host.with_member(|member, at, outputs| {
             if member.deadline().is_some_and(|deadline| deadline <= at) {
                 member.wake(at, outputs);
             }
         });
         for arrival in std::mem::take(&mut self.links.arrivals) {
-            self.arrive(arrival, begun)?;
+            self.handle_arrival(arrival, begun)?;
         }
         let mut batch = self.persistence.as_ref().map(Persistence::batch);
         let prepared = self.links.deferred.prepare(&mut self.host, batch.as_deref_mut(), begun);
@@ -434,8 +435,8 @@ impl Server {
         }
         if let Some(persistence) = &mut self.persistence {
             persistence.commit(now).map_err(Error::Persistence)?;
-            self.work_of_snapshot()?;
-            self.work_of_group()?;
+            self.answer_savers()?;
+            self.run_group()?;
             self.send_held();
         }
         self.links.sockets.flush();
@@ -443,18 +444,18 @@ impl Server {
         if !self.host.member().membership().is_welcome() && now.saturating_sub(self.timers.joined) >= TIME_TO_JOIN_AGAIN
         {
             self.timers.joined = now;
-            self.configuration.pool.join.clone().into_iter().for_each(|address| self.call(address, now));
+            self.configuration.pool.join.clone().into_iter().for_each(|address| self.connect(address, now));
         }
         if self.host.member().own().role == Role::Data {
             // No server is opened at a member that is not connected.
             self.host.member().membership().hosts_away().for_each(|host| self.links.sockets.expect(host.identity));
         }
-        let due = self.links.sockets.due_calls(|identity| self.host.member().membership().peer(identity), now);
-        due.into_iter().for_each(|address| self.call(address, now));
+        let due = self.links.sockets.due_connections(|identity| self.host.member().membership().peer(identity), now);
+        due.into_iter().for_each(|address| self.connect(address, now));
         Ok(())
     }
 
-    fn arrive(&mut self, arrival: Arrival, begun: Instant) -> Result<(), Error> {
+    fn handle_arrival(&mut self, arrival: Arrival, begun: Instant) -> Result<(), Error> {
         match arrival {
             Arrival::Identified(peer) => {
                 if let Some(Persistence { at, group: Some(group), .. }) = &mut self.persistence {
@@ -505,7 +506,8 @@ impl Server {
         Ok(())
     }
 
-    /// Other members have other settings. That is an error if they don't let this one in, and logged if it has been restarted.
+    /// Other members have other settings. That is an error if they don't let this one in, and logged if it has been
+    /// restarted.
     fn report_differing_members(&mut self) -> Result<(), Error> {
         let (mut differing, own) = (Vec::new(), self.host.member().settings());
         self.host.with_member(|member, _, _| differing = member.take_differing());

@@ -68,7 +68,8 @@ impl Monitor {
         events.into_iter().filter(|(count, _)| *count > 0).map(|(_, event)| event).collect()
     }
 
-    /// A split waits for members that are not connected. That is reported once, and not at the first tick, when others may just be on their way.
+    /// A split waits for members that are not connected. That is reported once, and not at the first tick, when others
+    /// may just be on their way.
     pub fn splitting(&mut self, waits: bool, away: impl Iterator<Item = SocketAddr>) -> Option<Event> {
         self.waited = if waits { self.waited.saturating_add(1) } else { 0 };
         (self.waited == 2).then(|| Event::SplitWaits { away: away.collect() })

@@ -120,7 +120,7 @@ impl Server {
     }
 
     /// A turn of the loop is over, in which clients had to wait for each other.
-    pub(super) fn has_turned(&mut self, begun: Instant) {
+    pub(super) fn end_turn(&mut self, begun: Instant) {
         let took = instant().duration_since(begun);
         self.observability.turns.add(took);
         if took < SLOW {

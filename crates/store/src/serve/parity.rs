@@ -1,4 +1,5 @@
-//! The turns of a member that is part of a group: no reply leaves before the parity holds its change; and a spare becomes a lost member.
+//! The turns of a member that is part of a group: no reply leaves before the parity holds its change; and a spare
+//! becomes a lost member.
 
 use super::group::Group;
 use super::monitor::Monitor;
@@ -11,7 +12,8 @@ use crate::node::Node;
 use crate::pages::MemberState;
 use crate::record::Milliseconds;
 
-/// How long a client's replies may be held back. After that the client is disconnected: the outcome of its request is unknown. [ms]
+/// How long a client's replies may be held back. After that the client is disconnected: the outcome of its request is
+/// unknown. [ms]
 const LONGEST_WAIT: Milliseconds = 10_000;
 
 impl Server {
@@ -20,7 +22,7 @@ impl Server {
     }
 
     /// Sends the group's messages, and does what is due by time.
-    pub(super) fn work_of_group(&mut self) -> Result<(), Error> {
+    pub(super) fn run_group(&mut self) -> Result<(), Error> {
         let Some(Persistence { at, group: Some(group), .. }) = &mut self.persistence else { return Ok(()) };
         if group.is_replaced() {
             return Err(Error::Replaced);
@@ -54,7 +56,8 @@ impl Server {
         late.into_iter().for_each(|token| self.end(token));
     }
 
-    /// A spare that has received all data of a lost member is that member from now on. Its clients and the other members have to connect again.
+    /// A spare that has received all data of a lost member is that member from now on. Its clients and the other
+    /// members have to connect again.
     pub(super) fn become_another(&mut self, now: Milliseconds) -> Result<(), Error> {
         let Some(successor) = self.group().and_then(|group| group.becomes.take()) else { return Ok(()) };
         let Some(data) = self.configuration.pool.data.clone() else { return Ok(()) };

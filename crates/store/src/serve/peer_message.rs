@@ -1,4 +1,5 @@
-//! The envelope of everything sent between members: messages about the file or a group, and members' states for the pages.
+//! The envelope of everything sent between members: messages about the file or a group, and members' states for the
+//! pages.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
-//! The turns of a node that keeps its data on disk: no reply or message leaves before the change behind it is on disk and, in a group, in the
-//! parity too. Messages about splits and merges, and those after them, wait until it is durable, unless the disk never has to be asked for that. Clients
-//! don't.
+//! The turns of a node that keeps its data on disk: no reply or message leaves before the change behind it is on disk
+//! and, in a group, in the parity too. Messages about splits and merges, and those after them, wait until it is
+//! durable, unless the disk never has to be asked for that. Clients don't.
 
 use std::cell::RefMut;
 use std::rc::Rc;
@@ -41,8 +41,8 @@ pub(super) struct Persistence {
 }
 
 impl Persistence {
-    /// Restores the member on disk, or begins a new one: as the founder of a pool, or as a member that has yet to be admitted. The loop is woken when the
-    /// disk has done something.
+    /// Restores the member on disk, or begins a new one: as the founder of a pool, or as a member that has yet to be
+    /// admitted. The loop is woken when the disk has done something.
     pub(super) fn begin(
         data: Data,
         pool: &Pool,
@@ -171,7 +171,7 @@ impl Server {
     }
 
     /// Answers the clients that wait for a snapshot, once it is made.
-    pub(super) fn work_of_snapshot(&mut self) -> Result<(), super::Error> {
+    pub(super) fn answer_savers(&mut self) -> Result<(), super::Error> {
         if self.clients.savers.is_empty() {
             return Ok(());
         }

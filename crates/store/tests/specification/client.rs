@@ -1,5 +1,5 @@
-//! Clients of a pool of the store's own members, which split and merge between requests and during them: every reply equals that of a map, in order,
-//! however bytes are cut, and a client has requested the slots only once.
+//! Clients of a pool of the store's own members, which split and merge between requests and during them: every reply
+//! equals that of a map, in order, however bytes are cut, and a client has requested the slots only once.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::ErrorKind;
@@ -55,8 +55,9 @@ struct World {
     shrinks: bool,
     /// The link, from one member to another, on which nothing arrives.
     held: Option<(usize, usize)>,
-    /// Whether a key may leave a member and come back, by merges or by two splits. If that happens while a client has several requests for the key
-    /// under way, they may be answered in another order; so then each of these is for another key.
+    /// Whether a key may leave a member and come back, by merges or by two splits. If that happens while a client has
+    /// several requests for the key under way, they may be answered in another order; so then each of these is for
+    /// another key.
     keys_return: bool,
 }
 
@@ -312,7 +313,8 @@ impl World {
     }
 }
 
-/// Clients of a pool receive the answers of a map, and are told of each change once; so none ever has to request the slots again.
+/// Clients of a pool receive the answers of a map, and are told of each change once; so none ever has to request the
+/// slots again.
 fn clients_are_told_of_each_change_once(seed: u64, most: u64, leaves: bool) {
     let mut world = World::new(seed);
     world.keys_return |= leaves;

@@ -1,5 +1,6 @@
-//! A pool with parity: members are lost for good, with their disks, or are halted or cut off until they are taken for lost; processes die and are
-//! restarted, those of parity members too. Every acknowledged write is there, once, and nobody is told anything untrue.
+//! A pool with parity: members are lost for good, with their disks, or are halted or cut off until they are taken for
+//! lost; processes die and are restarted, those of parity members too. Every acknowledged write is there, once, and
+//! nobody is told anything untrue.
 //!
 //! `SEEDS=100000` runs more cases; a failure names the seed that `SEED=` runs again.
 
@@ -57,7 +58,8 @@ struct Asked {
 }
 
 impl Asked {
-    /// A random request about a key with this value: its line, and the expected outcome. None instead of most deletions while data should grow.
+    /// A random request about a key with this value: its line, and the expected outcome. None instead of most deletions
+    /// while data should grow.
     fn draw(key: u64, before: &Value, storing: bool, draws: &mut Draws) -> Option<(String, Asked)> {
         let value = draws.below(1_000).to_string();
         let bulk = |value: &Value| {
@@ -324,7 +326,8 @@ impl World {
         self.links.insert((*last, self.sent), UnderWay { from, to: there, is_of_group, bytes });
     }
 
-    /// Writes a machine's turn to disk and sends what may be sent; unless it dies meanwhile, with probability `dies`. [1/10,000]
+    /// Writes a machine's turn to disk and sends what may be sent; unless it dies meanwhile, with probability `dies`.
+    /// [1/10,000]
     fn commit(&mut self, place: usize, dies: u64) {
         let now = self.now;
         // A restarted parity member has nothing; a member that is lost before it has caught up can't be rebuilt.
@@ -734,7 +737,8 @@ fn a_spare_is_given_one_member_at_a_time() {
     assert_eq!(spare.takes(9 * PATIENCE, one, 8), Taking::First, "the link to the giver is gone");
 }
 
-/// A pool whose group survives two losses and has just lost two members at once; the first is about to be rebuilt from both parities.
+/// A pool whose group survives two losses and has just lost two members at once; the first is about to be rebuilt from
+/// both parities.
 fn two_are_lost() -> World {
     let mut world = World::new(1, 2);
     world.run(60, true);

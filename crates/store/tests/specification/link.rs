@@ -1,4 +1,5 @@
-//! Links between members: messages arrive as they were sent, however the bytes are cut, and only those who know the secret can send one.
+//! Links between members: messages arrive as they were sent, however the bytes are cut, and only those who know the
+//! secret can send one.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -92,7 +93,8 @@ proptest! {
         prop_assert!(matches!(called.next_event(), Ok(None) | Err(_)));
     }
 
-    /// Any bit, of the length or of the sealed bytes. If the length has become longer, the link ends once that much has arrived.
+    /// Any bit, of the length or of the sealed bytes. If the length has become longer, the link ends once that much has
+    /// arrived.
     #[test]
     fn bytes_changed_in_transit_end_the_link(at in 0_usize..63, bit in 0_u32..8) {
         let [mut caller, mut called] = opened();

@@ -1,4 +1,5 @@
-//! Arbitrary messages from another member: a member takes or refuses each, goes on, and does no more than a message can ask for.
+//! Arbitrary messages from another member: a member takes or refuses each, goes on, and does no more than a message can
+//! ask for.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -290,7 +291,8 @@ fn a_member_to_which_a_server_moves_knows_best_which_servers_were_split_off_from
     let sequenced = Sequenced { number: 1, from: 7, to: 7, message, placement, origin: None, journaled };
     receive(&mut host, 2, Message::Sequenced(sequenced));
     let named = [8, 14, 15].map(|server| host.member().hints().host(server));
-    // Server 8 would have been split off from server 0 here, which has taken it over if it ever existed; server 15, from the one that moves.
+    // Server 8 would have been split off from server 0 here, which has taken it over if it ever existed; server 15,
+    // from the one that moves.
     assert_eq!(named, [None, Some(Identity(3)), Some(Identity(2))]);
 }
 

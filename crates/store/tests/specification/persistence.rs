@@ -1,7 +1,9 @@
-//! Members that keep their data on disk, and die at any moment: everything promised comes back, even in the middle of splits and merges.
+//! Members that keep their data on disk, and die at any moment: everything promised comes back, even in the middle of
+//! splits and merges.
 //!
-//! Hosts are joined by slow links that break. A member that dies leaves at most a part of its last batch on disk, or garbage in its
-//! place; nobody was told of that batch. `make soak` runs more cases; a failure names the seed that `SEED=` runs again.
+//! Hosts are joined by slow links that break. A member that dies leaves at most a part of its last batch on disk, or
+//! garbage in its place; nobody was told of that batch. `make soak` runs more cases; a failure names the seed that
+//! `SEED=` runs again.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -121,10 +123,12 @@ impl Machine {
 
 pub struct World {
     machines: Vec<Machine>,
-    /// Messages in flight: by time of arrival and a number that keeps their order; the sender, the receiver, and the bytes.
+    /// Messages in flight: by time of arrival and a number that keeps their order; the sender, the receiver, and the
+    /// bytes.
     links: BTreeMap<(u64, u64), (usize, usize, Vec<u8>)>,
     last: BTreeMap<(usize, usize), u64>,
-    /// What disks are making durable, at most once each at a time: by the time when it is, the machine, and how much of its disk. [B]
+    /// What disks are making durable, at most once each at a time: by the time when it is, the machine, and how much of
+    /// its disk. [B]
     syncs: BTreeMap<(u64, usize), usize>,
     pub draws: Draws,
     delay: u64,
@@ -192,7 +196,8 @@ impl World {
         self.links.insert((*last, self.sent), (from, to, message));
     }
 
-    /// Writes a machine's turn to disk and sends its messages; unless it dies meanwhile, with probability `dies`. [1/10,000]
+    /// Writes a machine's turn to disk and sends its messages; unless it dies meanwhile, with probability `dies`.
+    /// [1/10,000]
     fn commit(&mut self, number: usize, dies: u64) {
         let machine = &mut self.machines[number];
         let sends = machine.clients.settle(&mut machine.host);
@@ -278,7 +283,8 @@ impl World {
         }
     }
 
-    /// A machine dies: messages to it are lost, and of its own messages each receiver gets a prefix. Then it is restarted.
+    /// A machine dies: messages to it are lost, and of its own messages each receiver gets a prefix. Then it is
+    /// restarted.
     fn crash(&mut self, number: usize) {
         let machine = &mut self.machines[number];
         self.during_changes += u64::from(machine.host.member().servers().any(|(_, server)| !server.is_steady()));
@@ -450,7 +456,8 @@ impl World {
         self.send((number, client), Asked::Known { key, after, due }, &line, dies);
     }
 
-    /// A random client sends a recorded request, perhaps about the same key as others. Returns whether a client was free.
+    /// A random client sends a recorded request, perhaps about the same key as others. Returns whether a client was
+    /// free.
     pub fn ask_recorded(&mut self, operation: impl FnOnce(&mut Draws, u64) -> Operation, dies: u64) -> bool {
         let (number, client) = (self.some_machine(), self.draws.below(CLIENTS as u64) as usize);
         if self.machines[number].clients.each[client].1.is_some() {
@@ -470,7 +477,8 @@ impl World {
         self.send((number, TALKER), Asked::Talk(replies), lines, dies);
     }
 
-    /// The replies to a machine's talker since the last call; none, if the machine has died since the talker sent something.
+    /// The replies to a machine's talker since the last call; none, if the machine has died since the talker sent
+    /// something.
     pub fn acknowledged(&mut self, number: usize) -> Option<String> {
         match &mut self.machines[number].clients.each[TALKER].1 {
             Some(Asked::Talk(replies)) => Some(std::mem::take(replies)),
@@ -589,8 +597,8 @@ fn snapshot_of(disk: &[u8], now: u64) -> Vec<u8> {
     bytes
 }
 
-/// The remains of a batch that was being written when the machine died: a prefix; all of it, with one byte changed; or a prefix, followed by
-/// zeros up to the file's new length.
+/// The remains of a batch that was being written when the machine died: a prefix; all of it, with one byte changed; or
+/// a prefix, followed by zeros up to the file's new length.
 fn torn(frame: &[u8], draws: &mut Draws) -> Vec<u8> {
     let (mut written, cut) = (frame.to_vec(), draws.below(frame.len() as u64) as usize);
     match draws.below(3) {

@@ -1,5 +1,5 @@
-//! Members of a pool, connected by links with random delays that keep the order: a file grows over them and shrinks while all of them send
-//! requests, and every answer equals that of a map. Messages that may be lost sometimes are.
+//! Members of a pool, connected by links with random delays that keep the order: a file grows over them and shrinks
+//! while all of them send requests, and every answer equals that of a map. Messages that may be lost sometimes are.
 //!
 //! `make soak` runs more cases; a failure names the seed that `SEED=` runs again.
 
@@ -304,7 +304,8 @@ impl Pool {
         self.until_nothing_is_under_way();
     }
 
-    /// Removes all keys; then there are no requests, and members only check now and then whether the file should shrink.
+    /// Removes all keys; then there are no requests, and members only check now and then whether the file should
+    /// shrink.
     fn empty(&mut self) {
         while let Some(number) = self.model.keys().next().copied() {
             self.change(number, None);
@@ -366,7 +367,8 @@ impl Pool {
         keys
     }
 
-    /// The servers, each with the member that hosts it; checks that they are numbered from 0 without gaps, and each is hosted once.
+    /// The servers, each with the member that hosts it; checks that they are numbered from 0 without gaps, and each is
+    /// hosted once.
     fn servers(&self) -> BTreeMap<u32, usize> {
         let mut hosts = BTreeMap::new();
         for (number, member) in self.members.iter().enumerate() {

@@ -1,4 +1,5 @@
-//! Messages between members of a group, one at a time: which parity member may lead, and that no message makes a parity member fail.
+//! Messages between members of a group, one at a time: which parity member may lead, and that no message makes a parity
+//! member fail.
 
 use maquette_store::member::{Identity, Role};
 use maquette_store::parity::Output;
@@ -47,7 +48,8 @@ fn asks(member: &mut ParityMember) -> Number {
     panic!("it never asks");
 }
 
-/// A data member of this life grants that. Returns whether the parity member then asks others to record its view, or leads.
+/// A data member of this life grants that. Returns whether the parity member then asks others to record its view, or
+/// leads.
 fn is_granted(member: &mut ParityMember, from: Identity, number: Number, life: u32) -> bool {
     let mut output = Output::default();
     member.receive(from, Message::Granted { number, view: LED_BY_OTHER, life, has_parity: false }, &mut output);
@@ -75,7 +77,8 @@ fn a_former_life_of_a_member_that_was_rebuilt_has_no_vote() {
     assert!(is_granted(&mut member, DATA[2], number, LIFE));
 }
 
-/// These grant a lead its next view, and say that they have recorded it if they are asked to. Returns whether they are asked.
+/// These grant a lead its next view, and say that they have recorded it if they are asked to. Returns whether they are
+/// asked.
 fn is_recorded(lead: &mut ParityMember, number: Number, by: &[Identity], record: bool) -> bool {
     let view = View { group: Number(1, OWN), number: Number(1, OWN), lead: OWN, follower: None };
     let mut output = Output::default();
@@ -104,8 +107,8 @@ fn with_follower() -> (ParityMember, Number) {
     (lead, number)
 }
 
-/// A lead that asks for a view in which it leads alone, the number of that view, the group's view with its follower, and the one in which the
-/// follower leads alone, for which the follower has asked.
+/// A lead that asks for a view in which it leads alone, the number of that view, the group's view with its follower,
+/// and the one in which the follower leads alone, for which the follower has asked.
 fn both_ask_to_lead_alone() -> (ParityMember, Number, View, View) {
     let (mut lead, number) = with_follower();
     let settled = View { group: Number(1, OWN), number, lead: OWN, follower: Some(OTHER) };
@@ -114,7 +117,8 @@ fn both_ask_to_lead_alone() -> (ParityMember, Number, View, View) {
     (lead, alone, settled, of_follower)
 }
 
-/// A member grants a candidate its view, and knows this one. Returns whether the candidate then asks others to record its own.
+/// A member grants a candidate its view, and knows this one. Returns whether the candidate then asks others to record
+/// its own.
 fn has_enough(candidate: &mut ParityMember, number: Number, (from, view): (Identity, View), has_parity: bool) -> bool {
     let mut output = Output::default();
     candidate.receive(from, Message::Granted { number, view, life: LIFE, has_parity }, &mut output);
@@ -135,13 +139,15 @@ fn a_view_that_its_candidate_has_given_up_is_in_nobodys_way() {
 #[test]
 fn a_view_that_half_of_the_group_has_recorded_is_in_nobodys_way_once_the_others_have_promised() {
     let (mut lead, alone, settled, of_follower) = both_ask_to_lead_alone();
-    // Of the four in the group, the follower and one data member have recorded that the follower leads alone; it is gone for ever.
+    // Of the four in the group, the follower and one data member have recorded that the follower leads alone; it is
+    // gone for ever.
     assert!(!has_enough(&mut lead, alone, (DATA[0], of_follower), false), "the other one may have recorded it, too");
     assert!(has_enough(&mut lead, alone, (DATA[1], settled), false), "it has not, and won't");
 }
 
-/// A follower that has asked both data members to record that it leads alone, and was restarted, follows again, and is then lost for good. Its lead, or
-/// that lead after a restart, asks to lead alone. Returns whether it may, with the grants of both.
+/// A follower that has asked both data members to record that it leads alone, and was restarted, follows again, and is
+/// then lost for good. Its lead, or that lead after a restart, asks to lead alone. Returns whether it may, with the
+/// grants of both.
 fn may_lead_without_one_that_followed_again(void: Number, is_restarted: bool) -> bool {
     let (mut lead, number) = with_follower();
     let settled = View { group: Number(1, OWN), number, lead: OWN, follower: Some(OTHER) };

@@ -1,5 +1,6 @@
-//! Clients that count: each watches a number, reads it, and stores the next one if no other client has changed it meanwhile. They use members of a
-//! pool that split, merge and die, mostly not the one that has the number; no increment is lost, and none is counted twice.
+//! Clients that count: each watches a number, reads it, and stores the next one if no other client has changed it
+//! meanwhile. They use members of a pool that split, merge and die, mostly not the one that has the number; no
+//! increment is lost, and none is counted twice.
 
 use std::collections::{BTreeMap, BTreeSet};
 

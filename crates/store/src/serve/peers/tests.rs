@@ -32,7 +32,7 @@ fn with_secret(own: Peer, secret: &[u8]) -> Peers {
 /// A member that has called another one at an address, and the other one.
 fn connected(poll: &mut Poll, own: SocketAddr, other: &TcpListener, at: SocketAddr) -> [Peers; 2] {
     let [mut caller, mut called] = [peers(peer(1, own)), peers(peer(2, at))];
-    caller.call(poll.registry(), CALLER, at, [1; 32], 0).expect("somebody listens there");
+    caller.connect(poll.registry(), CALLER, at, [1; 32], 0).expect("somebody listens there");
     let (mut events, mut arrivals) = (Events::with_capacity(8), Vec::new());
     for _ in 0..MOST_POLLS {
         if let Ok((stream, _)) = other.accept() {
@@ -60,7 +60,7 @@ fn an_address_at_which_another_member_has_answered_is_not_called() {
         (peer(3, at), peer(4, own), peer(5, SocketAddr::from((Ipv4Addr::LOCALHOST, 9))));
     let known = |identity: Identity| [&former, &own_former, &elsewhere].into_iter().find(|it| it.identity == identity);
     [3, 4, 5].into_iter().for_each(|number| caller.expect(Identity(number)));
-    assert_eq!(caller.due_calls(known, 0), [elsewhere.address]);
+    assert_eq!(caller.due_connections(known, 0), [elsewhere.address]);
     // When the other one is gone, the former one may be back.
     drop(called);
     let (mut events, mut arrivals) = (Events::with_capacity(8), Vec::new());
@@ -71,7 +71,7 @@ fn an_address_at_which_another_member_has_answered_is_not_called() {
         }
         poll.poll(&mut events, Some(Duration::from_millis(100))).expect("it waits for what comes");
     }
-    assert_eq!(caller.due_calls(known, TIME_TO_CALL_AGAIN), [former.address, elsewhere.address]);
+    assert_eq!(caller.due_connections(known, TIME_TO_RECONNECT), [former.address, elsewhere.address]);
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn a_member_that_calls_itself_meets_no_member() {
     let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).unwrap();
     let at = listener.local_addr().unwrap();
     let mut own = peers(peer(1, at));
-    own.call(poll.registry(), CALLER, at, [1; 32], 0).unwrap();
+    own.connect(poll.registry(), CALLER, at, [1; 32], 0).unwrap();
     let (mut events, mut arrivals) = (Events::with_capacity(8), Vec::new());
     for _ in 0..MOST_POLLS {
         if let Ok((stream, _)) = listener.accept() {
@@ -148,7 +148,7 @@ fn a_member_that_calls_one_with_another_secret_is_told_so() {
     let at = listener.local_addr().unwrap();
     let own = SocketAddr::from((Ipv4Addr::LOCALHOST, 9));
     let [mut caller, mut called] = [with_secret(peer(1, own), b"one"), with_secret(peer(2, at), b"another")];
-    caller.call(poll.registry(), CALLER, at, [1; 32], 0).unwrap();
+    caller.connect(poll.registry(), CALLER, at, [1; 32], 0).unwrap();
     let (mut events, mut arrivals) = (Events::with_capacity(8), Vec::new());
     for _ in 0..MOST_POLLS {
         if let Ok((stream, _)) = listener.accept() {

@@ -80,7 +80,8 @@ impl World {
         self.commit(place, 0);
     }
 
-    /// A member that was lost before the parity held its wish to leave is rebuilt without that, and stays: nobody was told that it would leave.
+    /// A member that was lost before the parity held its wish to leave is rebuilt without that, and stays: nobody was
+    /// told that it would leave.
     fn forget_departures_that_were_lost(&mut self) {
         // A process of an earlier life, not yet told of the rebuilding, doesn't count.
         let is_last = |own: &&Peer| self.lives.get(&own.identity).copied().unwrap_or_default() == own.life;
@@ -91,8 +92,8 @@ impl World {
         self.leaving.retain(|it| !staying.contains(it));
     }
 
-    /// Replaces data members that have left, once their group knows that they have and has both parity members: otherwise
-    /// one of these could found a group of its own with the newcomer.
+    /// Replaces data members that have left, once their group knows that they have and has both parity members:
+    /// otherwise one of these could found a group of its own with the newcomer.
     pub(super) fn replace_those_that_left(&mut self) {
         self.forget_departures_that_were_lost();
         let is_there = |it| self.machines.iter().flatten().any(|machine| machine.own().identity == it);
