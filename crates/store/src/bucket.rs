@@ -55,7 +55,7 @@ pub struct Bucket {
     pub(crate) table: Table<Record>,
     /// Whether its server is in the file.
     pub(crate) is_open: bool,
-    /// What it needs to carry out requests of other members.
+    /// What it needs to execute requests of other members.
     pub(crate) remote: Option<Box<RemoteSession>>,
     /// Writes changes of records to the journal, if there is one.
     journal: Option<JournalWriter>,
@@ -98,7 +98,7 @@ const fn seconds(now: Milliseconds) -> u32 {
 }
 
 impl Bucket {
-    /// A bucket without a table, which carries out requests of other members as a remote of a node.
+    /// A bucket without a table, which executes requests of other members by this session.
     pub fn of_server(remote: RemoteSession) -> Bucket {
         Bucket { is_open: false, remote: Some(Box::new(remote)), ..Bucket::default() }
     }

@@ -34,7 +34,7 @@ pub struct Transaction {
     pub requests: Vec<OwnedArguments>,
     /// The memory that they take. [B]
     pub size: usize,
-    /// Whether one of them can't be carried out.
+    /// Whether one of them can't be executed.
     pub is_broken: bool,
 }
 
@@ -353,7 +353,7 @@ impl Connection {
 }
 
 /// Whether this is a line of an HTTP request. Any web page can make a browser send one to any port, and its body would
-/// be read as further requests: no line after one of these is carried out. A browser sends `Host:` before all that the
+/// be read as further requests: no line after one of these is executed. A browser sends `Host:` before all that the
 /// page chooses but the path.
 fn is_of_http(arguments: Arguments<'_>) -> bool {
     let name = arguments.get(0);

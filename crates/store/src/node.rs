@@ -103,7 +103,7 @@ pub struct Client {
 /// The counters of a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Requests that were carried out.
+    /// Requests that were executed.
     pub commands: u64,
     /// Clients that connected.
     pub connections: u64,

@@ -306,7 +306,7 @@ impl Socket {
 /// Commands that are sent together. Each goes to the member that has its keys, all at the same time, and the answers
 /// are in the order of the commands.
 ///
-/// Those on one key are carried out in this order, unless a connection breaks, or the key leaves a member and comes
+/// Those on one key are executed in this order, unless a connection breaks, or the key leaves a member and comes
 /// back to it meanwhile: a merge right after a split, or the other way round.
 #[derive(Debug)]
 pub struct Pipeline<'a> {

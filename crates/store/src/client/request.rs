@@ -32,7 +32,7 @@ pub(super) struct Request {
     end: usize,
     /// The slot of its keys; none, if it has no keys and any member will do.
     pub(super) slot: Option<u16>,
-    /// Whether it changes nothing, and may be carried out twice.
+    /// Whether it changes nothing, and may be executed twice.
     pub(super) is_read: bool,
     /// How many requests the client had sent before it, when it was sent last.
     pub(super) sent_after: u64,

@@ -313,7 +313,7 @@ impl Routes {
         }
     }
 
-    /// A request was not carried out: it is sent to another member, or sent again, or the error is its answer.
+    /// A request was not executed: it is sent to another member, or sent again, or the error is its answer.
     fn take_error(&mut self, now: Duration, member: MemberNumber, request: usize, message: String) {
         let address = self.slots.address(member);
         let slot = self.batch.request(request).slot;

@@ -8,7 +8,7 @@ use crate::node::Client;
 use crate::record::Milliseconds;
 use crate::resp::Arguments;
 
-/// A command with subcommands is never carried out without one.
+/// A command with subcommands is never executed without one.
 pub(super) fn none(_: &mut Context<'_>, _: Arguments<'_>) -> CommandResult {
     Err(Failure::Syntax)
 }

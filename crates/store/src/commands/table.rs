@@ -37,7 +37,7 @@ pub enum Flag {
     BeforeAuthentication,
     /// It is for whoever runs the node.
     Admin,
-    /// In a transaction it is carried out at once.
+    /// In a transaction it is executed at once.
     NotQueued,
     /// It is refused in a transaction.
     NoTransaction,

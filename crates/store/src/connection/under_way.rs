@@ -1,7 +1,7 @@
 //! The requests of a client that are not answered yet, in the order in which they came.
 //!
 //! Requests for different keys are under way to their servers at the same time. Any other request waits until nothing
-//! is under way, and those after it wait until it is done. So requests for one key are carried out in the order in
+//! is under way, and those after it wait until it is done. So requests for one key are executed in the order in
 //! which they came, wherever the key has moved by then.
 
 use std::collections::VecDeque;
@@ -92,7 +92,7 @@ impl UnderWay {
         self.asked.push_back(Asked { c, size, since: now, state: State::Waits(waiting) });
     }
 
-    /// Holds the reply of a request that was carried out at once, while those before it wait.
+    /// Holds the reply of a request that was executed at once, while those before it wait.
     pub(super) fn hold(&mut self, reply: Pieces) {
         let size = reply.len();
         self.held += size;

@@ -185,7 +185,7 @@ impl Host {
 
     /// Writes the next part of an arriving large value to the journal, if it will be stored on this member. Writing it
     /// all at once would take long. Returns false if the value has arrived, but more of it has to be written before its
-    /// request is carried out.
+    /// request is executed.
     pub fn journal_arriving(&mut self, requests: &mut Requests) -> bool {
         let Some(journal) = &self.journal else { return true };
         let Some((arguments, arriving)) = requests.arriving() else { return true };
@@ -301,7 +301,7 @@ impl Host {
     }
 
     /// Has the records of a client's next requests fetched from memory: all at the same time, rather than one after
-    /// another as they are carried out.
+    /// another as they are executed.
     pub fn prefetch(&self, keys: Upcoming<'_>) {
         let (mut hashes, mut count) = ([0; FETCHED_AT_ONCE], 0);
         for (c, key) in hashes.iter_mut().zip(keys) {

@@ -11,7 +11,7 @@
 //! | records | their changes | making them again |
 //! | large values of requests | their parts, and the key under which they are stored | putting them together |
 //! | splits and merges | the messages that servers take, and what they begin | taking and beginning them again |
-//! | requests that change something | their outcomes, so that none is carried out twice | remembering them |
+//! | requests that change something | their outcomes, so that none is executed twice | remembering them |
 //! | which member is where | its value | setting it |
 //! | messages to other members | nothing: they follow from the above | keeping them until the other acknowledges them |
 //!

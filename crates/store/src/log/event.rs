@@ -233,7 +233,7 @@ pub enum Event {
     },
     /// It exits, as it was told to.
     Ending {
-        /// How many requests it has carried out.
+        /// How many requests it has executed.
         requests: u64,
         /// After how long. [s]
         seconds: u64,

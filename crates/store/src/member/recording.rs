@@ -73,7 +73,7 @@ pub trait Recorder<C: Contents>: fmt::Debug {
     fn takes(&mut self, taken: Taken, message: Option<(&ToServerOf<C>, Option<u64>)>);
     /// A server has begun something on its own.
     fn begins(&mut self, begun: Begun);
-    /// A server has answered a request that must not be carried out again.
+    /// A server has answered a request that must not be executed again.
     fn answers(&mut self, server: u32, client: u64, applied: &Applied<C::Outcome>);
     /// A sequenced message is sent: it must not leave before everything so far is stored durably.
     fn sends_sequenced(&mut self);

@@ -75,7 +75,7 @@ impl<C: Contents> Member<C> {
         self.settle(now, outputs);
     }
 
-    /// Stops waiting for the request with a ticket. Whether it is carried out is unknown.
+    /// Stops waiting for the request with a ticket. Whether it is executed is unknown.
     pub fn give_up(&mut self, ticket: Ticket) {
         self.client.requests.give_up(ticket);
     }
@@ -190,7 +190,7 @@ impl<C: Contents> Member<C> {
         outputs.push(Output::Send(member, Message::Acknowledged(self.reliable.received(member))));
     }
 
-    /// Has a server of this member carry out a request or forward it.
+    /// Has a server of this member execute a request or forward it.
     fn request(&mut self, server: u32, request: Request<C::Operation>, outputs: &mut Vec<Output<C>>) {
         let Some(own) = self.hosted.servers.get_mut(&server) else { return };
         let client = request.client;

@@ -60,7 +60,7 @@ pub struct MemberState {
     pub seconds: u64,
     /// How many clients are connected.
     pub clients: u64,
-    /// Clients' requests that it has carried out.
+    /// Clients' requests that it has executed.
     pub requests: u64,
     /// Replies that were errors.
     pub errors: u64,

@@ -41,7 +41,7 @@ pub(super) struct Pace {
     begun: Option<Instant>,
     /// When the next one may be taken, if clients are served.
     next: Option<Instant>,
-    /// How many requests were carried out up to the last step.
+    /// How many requests were executed up to the last step.
     requests: u64,
 }
 
