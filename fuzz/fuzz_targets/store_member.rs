@@ -35,7 +35,7 @@ fn carry(from: &mut Link, to: &mut Link, piece: usize) -> Vec<Vec<u8>> {
         to.received(piece);
         while let Some(event) = to.next_event().expect("a member has sealed it") {
             messages.extend(match event {
-                Event::Met(_) => None,
+                Event::Identified(_) => None,
                 Event::Message(message) => Some(message),
             });
         }
@@ -52,7 +52,7 @@ fn host() -> Host {
     for other in [2, 3] {
         host.with_member(|member, now, outputs| {
             let joins = Message::Join(peer(other), member.settings());
-            member.take(now, Identity(other), joins, outputs);
+            member.receive(now, Identity(other), joins, outputs);
         });
     }
     let client = host.node().borrow_mut().connect("fuzzer".to_owned(), String::new(), 0);
@@ -75,11 +75,11 @@ fn tell(host: &mut Host, from: Identity, message: &[u8]) {
     assert!(postcard::from_bytes::<Message<Bucket>>(&written).is_ok());
     host.node().borrow_mut().now += 5;
     host.with_member(|member, now, outputs| {
-        member.take(now, from, message, outputs);
+        member.receive(now, from, message, outputs);
         if member.deadline().is_some_and(|deadline| deadline <= now) {
             member.wake(now, outputs);
         }
-        member.poll(now, outputs);
+        member.tick(now, outputs);
     });
     let outputs = host.take_outputs();
     assert!(outputs.len() < MOST_OUTPUTS);
@@ -93,13 +93,13 @@ fn tell(host: &mut Host, from: Identity, message: &[u8]) {
 fuzz_target!(|input: (u8, Vec<u8>, Vec<(u8, Vec<u8>)>)| {
     let (piece, strange, messages) = input;
     let secret = Secret::of(b"");
-    let mut called = Link::new(false, secret.clone(), [2; 32], &peer(1));
+    let mut called = Link::new(false, &secret, [2; 32], &peer(1));
     for piece in strange.chunks(usize::from(piece).max(1)) {
         called.received(piece);
         while let Ok(Some(_)) = called.next_event() {}
     }
-    let mut caller = Link::new(true, secret.clone(), [1; 32], &peer(2));
-    let mut called = Link::new(false, secret, [2; 32], &peer(1));
+    let mut caller = Link::new(true, &secret, [1; 32], &peer(2));
+    let mut called = Link::new(false, &secret, [2; 32], &peer(1));
     carry(&mut caller, &mut called, 1 << 10);
     carry(&mut called, &mut caller, 1 << 10);
     carry(&mut caller, &mut called, 1 << 10);

@@ -169,16 +169,16 @@ def test_the_log_has_all_events() -> None:
                 client.set(f"key:{number}", "x" * 200)
         wait_until(lambda: server_count(pool) == 2, "there are two servers")
         first = logged_until(pool[0], {"server_split", "out_of_memory"})
-        second = logged_until(pool[1], {"let_in", "server_opened"})
+        second = logged_until(pool[1], {"admitted", "server_opened"})
         for member, lines in ((pool[1], second), (pool[0], first)):
             member.process.send_signal(signal.SIGINT)
             lines += [json.loads(line) for line in member.process.communicate(timeout=LIMIT)[1].splitlines()]
     for line in first + second:
         assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", line["time"]) and line["message"]
-    assert [line["event"] for line in second][:2] == ["listening", "member_met"]
-    assert {"let_in", "server_opened", "ending"} <= {line["event"] for line in second}
+    assert [line["event"] for line in second][:2] == ["listening", "member_connected"]
+    assert {"admitted", "server_opened", "ending"} <= {line["event"] for line in second}
     events = {line["event"]: line for line in first}
-    assert {"listening", "member_met", "server_split", "out_of_memory", "member_lost", "ending"} <= set(events)
+    assert {"listening", "member_connected", "server_split", "out_of_memory", "member_lost", "ending"} <= set(events)
     assert events["out_of_memory"]["level"] == "warning" and events["out_of_memory"]["requests"] >= 1
     assert events["server_split"] | {"server": 0, "level": 1} == events["server_split"]
 

@@ -258,14 +258,14 @@ def test_redis_cli_follows_slots(filled: list[Member]) -> None:
     assert replies == [str(number) for number in range(50)] and "-> Redirected" in done.stdout
 
 
-def test_a_member_without_the_secret_is_not_let_in(tmp_path: Path) -> None:
+def test_a_member_without_the_secret_is_not_admitted(tmp_path: Path) -> None:
     for name in ("ours", "theirs"):
         (tmp_path / name).write_text(f"{name}\n")
     ours, theirs = ["--secret-file", str(tmp_path / "ours")], ["--secret-file", str(tmp_path / "theirs")]
     with pool_of(1, *ours) as pool:
         address = pool[0].members
         pool += [Member("--join", address, *theirs), Member("--join", address, *ours)]
-        wait_until(lambda: pool[2].pool()["pool_members"] == 2, "the member with the secret is let in")
+        wait_until(lambda: pool[2].pool()["pool_members"] == 2, "the member with the secret is admitted")
         assert [member.pool()["pool_members"] for member in pool] == [2, 1, 2]
         with socket.create_connection(("127.0.0.1", port_of(address)), timeout=LIMIT) as stranger:
             stranger.sendall(b"GET key\r\n" * 100)
@@ -275,7 +275,7 @@ def test_a_member_without_the_secret_is_not_let_in(tmp_path: Path) -> None:
                 raise ConnectionResetError
 
 
-def test_the_reason_why_a_member_is_not_let_in_is_logged_once(tmp_path: Path) -> None:
+def test_the_reason_why_a_member_is_not_admitted_is_logged_once(tmp_path: Path) -> None:
     for name in ("ours", "theirs"):
         (tmp_path / name).write_text(f"{name}\n")
     with socket.socket() as nobody:
@@ -288,13 +288,13 @@ def test_the_reason_why_a_member_is_not_let_in_is_logged_once(tmp_path: Path) ->
             strangers = list(zip(pool[1:], reasons.items(), strict=True))
             for member, (address, reason) in strangers:
                 line = member.lines(2)[1]
-                assert f"not let in yet by {address}: {reason}" in line and line.endswith("; calling again")
+                assert f"not admitted yet by {address}: {reason}" in line and line.endswith("; calling again")
             # They call every half second, but do not log it again.
             pipes = [member.process.stderr for member, _ in strangers if member.process.stderr is not None]
             assert select.select(pipes, [], [], 1.5)[0] == []
             for member, _ in strangers:
                 member.process.send_signal(signal.SIGINT)
-                assert "not let in" not in member.process.communicate(timeout=LIMIT)[1]
+                assert "not admitted" not in member.process.communicate(timeout=LIMIT)[1]
 
 
 @pytest.mark.parametrize(
@@ -314,7 +314,7 @@ def test_the_reason_why_a_member_is_not_let_in_is_logged_once(tmp_path: Path) ->
         (["--capacity", "500"], ["--data", "member"], "--capacity: found 400, the pool has 500; --data: found a directory, the pool has none"),
     ],
 )
-def test_a_member_with_other_options_is_not_let_in(tmp_path: Path, of_pool: list[str], of_member: list[str], refusal: str) -> None:
+def test_a_member_with_other_options_is_not_admitted(tmp_path: Path, of_pool: list[str], of_member: list[str], refusal: str) -> None:
     def in_directory(options: list[str]) -> list[str]:
         return [str(tmp_path / option) if before == "--data" else option for before, option in zip(["", *options], options, strict=False)]
 
@@ -323,15 +323,15 @@ def test_a_member_with_other_options_is_not_let_in(tmp_path: Path, of_pool: list
         errors = member.process.communicate(timeout=LIMIT)[1]
         assert member.process.returncode == 2, errors
         reason = "since all members of a pool need the same options"
-        assert f"error: not let in by {pool[0].members}, {reason}: {refusal}\n" in errors
+        assert f"error: not admitted by {pool[0].members}, {reason}: {refusal}\n" in errors
         assert pool[0].pool()["pool_members"] == 1
 
 
-def test_a_member_that_is_restarted_with_another_capacity_is_let_in_and_logs_it(tmp_path: Path) -> None:
+def test_a_member_that_is_restarted_with_another_capacity_is_admitted_and_logs_it(tmp_path: Path) -> None:
     with pool_of(1, "--data", str(tmp_path / "0")) as pool:
         options = ["--join", pool[0].members, "--data", str(tmp_path / "1")]
         pool.append(Member(*options))
-        wait_until(lambda: pool[1].pool()["pool_members"] == 2, "it is let in")
+        wait_until(lambda: pool[1].pool()["pool_members"] == 2, "it is admitted")
         pool[1].process.terminate()
         pool[1].process.communicate(timeout=LIMIT)
         pool[1] = Member(*options, "--capacity", "500")
@@ -340,14 +340,14 @@ def test_a_member_that_is_restarted_with_another_capacity_is_let_in_and_logs_it(
         assert pool[1].pool()["pool_members"] == 2
 
 
-def test_a_member_that_was_not_let_in_at_first_logs_when_it_is() -> None:
+def test_a_member_that_was_not_admitted_at_first_logs_when_it_is() -> None:
     port = free_port()
     early = Member("--join", f"127.0.0.1:{port}")
-    assert "not let in yet" in early.lines(2)[1]
+    assert "not admitted yet" in early.lines(2)[1]
     with pool_of(1, "--members-port", str(port)) as pool:
         pool.append(early)
         assert "connected with member" in early.lines(1)[0]
-        assert early.lines(1)[0].endswith("let in: the pool has 2 members")
+        assert early.lines(1)[0].endswith("admitted: the pool has 2 members")
 
 
 def test_ctrl_c_ends_each_member() -> None:

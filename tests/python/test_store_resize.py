@@ -111,7 +111,7 @@ def test_a_member_leaves_while_clients_write() -> None:
         with redis.Redis(port=members[2].slots, decode_responses=True) as slots:
             nodes = slots.execute_command("CLUSTER NODES")
         assert len(nodes) == 2 and not any(str(members[0].slots) in node for node in nodes)
-        # A new member is let in by one that was let in by the member that has left, and all get to know it.
+        # A new member is admitted by one that was admitted by the member that has left, and all get to know it.
         members.append(Member("--join", members[2].members, "--servers", "64"))
         wait_until(lambda: all(member.pool()["pool_members"] == 3 for member in members[1:]), "all know the new one")
 
@@ -158,7 +158,7 @@ def test_a_member_does_not_leave_if_there_is_no_room_for_its_servers() -> None:
         status, output = drain(members[0])
         assert status == 1 and "there is no other member to which its servers could move" in output
         members.append(Member("--join", members[0].members))
-        wait_until(lambda: members[0].pool()["pool_members"] == 2, "it is let in")
+        wait_until(lambda: members[0].pool()["pool_members"] == 2, "it is admitted")
         store.mset({f"key:{number}": number for number in range(400)})
         wait_until(lambda: server_count(members) == 2, "a server has split")
         status, output = drain(members[1])

@@ -161,7 +161,7 @@ def test_certificates_are_read_again_without_a_restart(tmp_path: Path) -> None:
         wait_until(lambda: all(certificate_of(member.port) != before for member in members), "new certificates are used")
         after = certificate_of(members[0].port)
         members.append(Member("--join", members[0].members, *files, client_options=second.redis_options()))
-        wait_until(lambda: members[2].pool()["pool_members"] == 3, "a member with another CA is let in")
+        wait_until(lambda: members[2].pool()["pool_members"] == 3, "a member with another CA is admitted")
         with redis.Redis(port=members[0].port, decode_responses=True, **second.redis_options()) as late:
             assert (early.get("a"), late.get("a")) == ("1", "1")
         (current / "our.key").write_text("nothing of use")
@@ -211,7 +211,7 @@ def test_members_speak_tls_with_each_other_if_required(ours: Certificates, other
         for member, reason in ((plain, "the other side speaks TLS"), (strangers, "alert"), (trusting, "invalid peer certificate")):
             try:
                 # The first line says that it listens.
-                assert "not let in yet" in (line := member.lines(2)[1]) and reason in line, line
+                assert "not admitted yet" in (line := member.lines(2)[1]) and reason in line, line
             finally:
                 member.process.terminate()
                 member.process.communicate(timeout=LIMIT)

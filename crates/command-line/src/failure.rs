@@ -166,7 +166,7 @@ impl Failure {
             Failure::Launch(LaunchError::Rank { status, .. }) => *status,
             Failure::OwnProgram(failure) => failure.status,
             Failure::Mpi(error) if !error.is_bad_input() => 1,
-            Failure::Store(store::serve::Error::Kept(_) | store::serve::Error::Replaced) => 1,
+            Failure::Store(store::serve::Error::Persistence(_) | store::serve::Error::Replaced) => 1,
             Failure::Program(_) | Failure::Measure(_) | Failure::Launch(_) | Failure::StoreClient(_) => 1,
             Failure::Measurement { cause: endpoint::Error::Deadlock(_), .. } => 1,
             Failure::Robustness(studies::RobustnessError::Run { .. }) => 1,

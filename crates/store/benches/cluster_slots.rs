@@ -1,8 +1,9 @@
-//! What clients that ask for the whole map cost a member: how long a reply to CLUSTER SLOTS is, and how long the member is busy with it, beside
-//! a GET. `maquette run linear-hash-growth` reckons with these figures.
+//! What clients that ask for the whole map cost a member: how long a reply to CLUSTER SLOTS is, and how long the member
+//! is busy with it, beside a GET. `maquette run linear-hash-growth` reckons with these figures.
 //!
-//! A line for each number of servers, each with a member of its own: bytes, and bytes a server; the least time of nine runs [us], and that time a
-//! server [ns]. The last line is of a GET and of a SET of 64 bytes. Bytes in, bytes out, without sockets.
+//! A line for each number of servers, each with a member of its own: bytes, and bytes a server; the least time of nine
+//! runs [us], and that time a server [ns]. The last line is of a GET and of a SET of 64 bytes. Bytes in, bytes out,
+//! without sockets.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Instant;
@@ -49,7 +50,7 @@ fn member_of(servers: u32) -> Host {
     let mut host = Host::new(Node::new(Settings::default(), 6379, [1, 2, 3], 50), own, policy, false);
     host.with_member(|member, now, outputs| {
         let welcome = Message::Welcome((0..servers - 1).map(peer).collect(), placement, Vec::new());
-        member.take(now, first.identity, welcome, outputs);
+        member.receive(now, first.identity, welcome, outputs);
     });
     // It asks for a key, and hears how far the file has grown.
     let mut connection = connect(&host);
@@ -63,7 +64,7 @@ fn member_of(servers: u32) -> Host {
     let Split { from, level, .. } = Extent::of(servers).last_split().expect("there are several servers");
     let message = ToClient::Adjust { server: from, level };
     host.with_member(|member, now, outputs| {
-        member.take(now, first.identity, Message::ToClient { server: None, client, message }, outputs);
+        member.receive(now, first.identity, Message::ToClient { server: None, client, message }, outputs);
     });
     host
 }

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use programs::linear_hash::{Span, Table};
 
-use crate::contents::Guest;
-use crate::journal::{Effect, Pen};
+use crate::contents::RemoteSession;
+use crate::journal::{Effect, JournalWriter};
 use crate::large::MaybeShared;
 use crate::record::{Due, Milliseconds, Record};
 use crate::slot::c_of;
@@ -55,10 +55,10 @@ pub struct Bucket {
     pub(crate) table: Table<Record>,
     /// Whether its server is in the file.
     pub(crate) is_open: bool,
-    /// What it needs to carry out requests of other members.
-    pub(crate) guest: Option<Box<Guest>>,
+    /// What it needs to execute requests of other members.
+    pub(crate) remote: Option<Box<RemoteSession>>,
     /// Writes changes of records to the journal, if there is one.
-    pen: Option<Pen>,
+    journal: Option<JournalWriter>,
     /// The expiry time and the C of each record that expires.
     due: BTreeSet<(Milliseconds, u64)>,
     watched: BTreeMap<Box<[u8]>, Watched>,
@@ -79,8 +79,8 @@ impl Default for Bucket {
         Bucket {
             table: Table::new(0),
             is_open: true,
-            guest: None,
-            pen: None,
+            remote: None,
+            journal: None,
             due: BTreeSet::new(),
             watched: BTreeMap::new(),
             stamps: Stamps::default(),
@@ -98,9 +98,9 @@ const fn seconds(now: Milliseconds) -> u32 {
 }
 
 impl Bucket {
-    /// A bucket without a table, which carries out requests of other members as a guest of a node.
-    pub fn of_server(guest: Guest) -> Bucket {
-        Bucket { is_open: false, guest: Some(Box::new(guest)), ..Bucket::default() }
+    /// A bucket without a table, which executes requests of other members by this session.
+    pub fn of_server(remote: RemoteSession) -> Bucket {
+        Bucket { is_open: false, remote: Some(Box::new(remote)), ..Bucket::default() }
     }
 
     /// A bucket without a table, which belongs to no node.
@@ -108,15 +108,15 @@ impl Bucket {
         Bucket { is_open: false, ..Bucket::default() }
     }
 
-    /// The same bucket, which writes changes of its records with this pen.
-    pub fn kept_by(self, pen: Option<Pen>) -> Bucket {
-        Bucket { pen, ..self }
+    /// The same bucket, which writes changes of its records with this writer.
+    pub fn with_journal(self, journal: Option<JournalWriter>) -> Bucket {
+        Bucket { journal, ..self }
     }
 
     #[inline]
     fn write(&self, effect: Effect<'_>) {
-        if let Some(pen) = &self.pen {
-            pen.write(effect);
+        if let Some(journal) = &self.journal {
+            journal.write(effect);
         }
     }
 
@@ -193,7 +193,8 @@ impl Bucket {
         }
     }
 
-    /// Whether there is a record of a key, for a client that asks: counts the lookup, but does not mark the record as used.
+    /// Whether there is a record of a key, for a client that asks: counts the lookup, but does not mark the record as
+    /// used.
     pub fn exists(&mut self, key: &[u8], now: Milliseconds) -> bool {
         let is_there = self.peek(key, now).is_some();
         self.counts.hits += u64::from(is_there);
@@ -216,7 +217,7 @@ impl Bucket {
         now: Milliseconds,
     ) {
         let value = value.into();
-        if self.pen.is_some() {
+        if self.journal.is_some() {
             self.write(Effect::Set { key, value: value.clone(), expiry });
         }
         self.store(key, value, expiry, now);
@@ -260,7 +261,8 @@ impl Bucket {
         let _ = self.table.add(record);
     }
 
-    /// Resizes the value of a key to `length` bytes and writes a part of it from `at` on; its expiry time does not change.
+    /// Resizes the value of a key to `length` bytes and writes a part of it from `at` on; its expiry time does not
+    /// change.
     pub fn edit(&mut self, key: &[u8], length: usize, at: usize, part: &[u8], now: Milliseconds) {
         self.drop_if_over(c_of(key), key, now);
         self.write(Effect::Write { key, length: length as u64, at: at as u64, part });
@@ -369,8 +371,8 @@ impl Bucket {
         if due.is_empty() && table.drop_some(most) {
             self.cleared.pop();
         }
-        // The system's allocator sets small freed pieces aside, and goes through all of them when it is asked for a large one. It is asked now,
-        // while they are few.
+        // The system's allocator sets small freed pieces aside, and goes through all of them when it is asked for a
+        // large one. It is asked now, while they are few.
         drop(std::hint::black_box(Vec::<u8>::with_capacity(LARGE)));
         self.cleared.is_empty()
     }
@@ -404,7 +406,8 @@ impl Bucket {
         true
     }
 
-    /// A random record: `drawn` is a place in the order of [`Span`], and the record is one of the first local bucket from there on that has any.
+    /// A random record: `drawn` is a place in the order of [`Span`], and the record is one of the first local bucket
+    /// from there on that has any.
     pub fn random(&self, drawn: u64) -> Option<&Record> {
         let from_there = Span { first: drawn, last: u64::MAX };
         let found = |span| self.read(span).find(|(_, records)| records.clone().next().is_some());
@@ -413,7 +416,8 @@ impl Bucket {
         records.clone().nth((drawn.rotate_left(32) % count.max(1)) as usize)
     }
 
-    /// The local buckets of a span: the last place of each, and its records; none of those that have moved away or have not arrived yet.
+    /// The local buckets of a span: the last place of each, and its records; none of those that have moved away or have
+    /// not arrived yet.
     fn read(&self, span: Span) -> impl Iterator<Item = (u64, impl Iterator<Item = &Record> + Clone)> {
         let mut rest = Some(span);
         std::iter::from_fn(move || {
@@ -424,8 +428,9 @@ impl Bucket {
         })
     }
 
-    /// Passes records of a span to `each`, from its first place on, until there were `count` or none is left, and returns the last place that it has
-    /// reached. It passes whole local buckets, so that a record that is there throughout a scan is passed at least once, however the table grows meanwhile.
+    /// Passes records of a span to `each`, from its first place on, until there were `count` or none is left, and
+    /// returns the last place that it has reached. It passes whole local buckets, so that a record that is there
+    /// throughout a scan is passed at least once, however the table grows meanwhile.
     pub fn scan(&self, span: Span, count: u64, now: Milliseconds, mut each: impl FnMut(&Record)) -> u64 {
         let (mut passed, mut looked) = (0, 0);
         for (last, records) in self.read(span) {
@@ -472,7 +477,8 @@ impl Bucket {
         self.stamps.is_valid(c_of(key), stamp)
     }
 
-    /// Keys arrive that may have been on this server before and have changed elsewhere: every watched key counts as changed.
+    /// Keys arrive that may have been on this server before and have changed elsewhere: every watched key counts as
+    /// changed.
     pub(crate) fn may_have_changed(&mut self) {
         self.stamps.all_changed();
         self.watched.values_mut().for_each(|watched| watched.changes += 1);

@@ -1,7 +1,7 @@
 //! Which member has which slots, for clients that follow slots.
 //!
-//! A server of level j <= 14 has the keys whose slots share their first j bits: a range of 2^(14-j) slots. So the ranges follow from the
-//! extent of the file alone.
+//! A server of level j <= 14 has the keys whose slots share their first j bits: a range of 2^(14-j) slots. So the
+//! ranges follow from the extent of the file alone.
 
 use programs::linear_hash::{Contents, Extent, Server, ServerCounts, Span};
 
@@ -106,9 +106,9 @@ impl PoolState {
             })
         };
         let servers = member.servers().filter_map(state).collect();
-        let members = [member.own()].into_iter().chain(member.peers());
-        let members = members.map(|peer| (peer.clone(), member.is_connected(peer.identity))).collect();
-        PoolState { members, servers, counts: member.counts() }
+        let members = [member.own()].into_iter().chain(member.membership().peers());
+        let members = members.map(|peer| (peer.clone(), member.membership().is_connected(peer.identity))).collect();
+        PoolState { members, servers, counts: member.hosted().counts() }
     }
 }
 
@@ -120,7 +120,7 @@ impl SlotMap {
             let server = file.index(span.c());
             let own = span.within(file.level(server).min(SLOT_BITS));
             rest = span.after(own.last);
-            let Some(peer) = member.host_of(server).and_then(|host| member.peer(host)) else { continue };
+            let Some(peer) = member.host_of(server).and_then(|host| member.membership().peer(host)) else { continue };
             let range = SlotRange {
                 first: slot_at(own.first),
                 last: slot_at(own.last),
@@ -137,7 +137,7 @@ impl SlotMap {
         SlotMap {
             own: name(member.own().identity),
             ranges,
-            members: 1 + member.peers().count(),
+            members: 1 + member.membership().peers().count(),
             servers: file.buckets(),
         }
     }

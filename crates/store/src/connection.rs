@@ -7,9 +7,9 @@ use std::rc::Rc;
 use programs::linear_hash::FETCHED_AT_ONCE;
 
 use crate::bucket::Bucket;
-use crate::commands::{Flag, find};
+use crate::commands::{Flag, Invocation};
 use crate::contents::Watched;
-use crate::host::Host;
+use crate::host::{Call, Host};
 use crate::large::Pieces;
 use crate::member::{Answer, Ticket};
 use crate::node::{Client, Node};
@@ -18,13 +18,14 @@ use crate::resp::{Arguments, Limits, OwnedArguments, Reply, Requests};
 use crate::slot::c_of;
 use under_way::UnderWay;
 
-/// A client whose unsent replies take more than this must read some before more of its requests are carried out. [B]
+/// A client whose unsent replies take more than this must read some before more of its requests are executed. [B]
 const MOST_UNSENT: usize = 1 << 20;
 /// After this many requests it is the turn of other clients.
 const MOST_IN_TURN: usize = 1_024;
 
 /// The error that a client gets after it has waited for another server for too long.
-const NOT_ANSWERED: &str = "CLUSTERDOWN A server that the request needs has not answered in time; whether the request was carried out is unknown";
+const NOT_ANSWERED: &str = "CLUSTERDOWN A server that the request needs has not answered in time; \
+                            whether the request was carried out is unknown";
 
 /// A transaction whose requests are being queued.
 #[derive(Debug, Default)]
@@ -33,7 +34,7 @@ pub struct Transaction {
     pub requests: Vec<OwnedArguments>,
     /// The memory that they take. [B]
     pub size: usize,
-    /// Whether one of them can't be carried out.
+    /// Whether one of them can't be executed.
     pub is_broken: bool,
 }
 
@@ -68,7 +69,8 @@ pub struct Session {
     pub replies: Replies,
     /// Whether it is to be disconnected after its last reply.
     pub is_leaving: bool,
-    /// Whether it follows slots: then it is told which member has a key that is not on this one, instead of getting the reply of that member.
+    /// Whether it follows slots: then it is told which member has a key that is not on this one, instead of getting the
+    /// reply of that member.
     pub follows_slots: bool,
     /// Whether it asks one member for the whole table, although it follows slots.
     pub takes_table: bool,
@@ -112,23 +114,22 @@ impl Session {
         }
     }
 
-    /// Ends its transaction without carrying it out.
+    /// Ends its transaction without executing it.
     pub fn leave_transaction(&mut self) -> Option<Transaction> {
         self.client.queued.set(None);
         self.transaction.take()
     }
 
-    /// The hash of the only key of a request, which may be under way along with others of this client; none, if it has no key or several, or
-    /// concerns the connection itself.
-    fn only_key(&self, arguments: Arguments<'_>) -> Option<u64> {
+    /// The hash of the only key of a request, which may be under way along with others of this client; none, if it has
+    /// no key or several, or concerns the connection itself.
+    fn only_key(&self, invocation: Invocation<'_>) -> Option<u64> {
         if !self.is_authenticated || self.transaction.is_some() || self.replies != Replies::On {
             return None;
         }
-        let command = find(arguments.get(0))?.with_subcommand(arguments).ok()?;
-        if !command.arity.allows(arguments.len()) || command.has(Flag::NotQueued) {
+        if invocation.admit(self).is_err() || invocation.has(Flag::NotQueued) {
             return None;
         }
-        let mut keys = command.keys_of(arguments);
+        let mut keys = invocation.keys();
         let first = keys.next()?;
         keys.next().is_none().then(|| c_of(first))
     }
@@ -146,7 +147,7 @@ impl Session {
     }
 }
 
-/// Why no more requests of a client are carried out for now.
+/// Why no more requests of a client are executed for now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pause {
     /// It has to send more.
@@ -190,7 +191,7 @@ impl Connection {
         }
     }
 
-    /// Carries out requests that were received, up to the limit of one turn.
+    /// Executes requests that were received, up to the limit of one turn.
     pub fn turn(&mut self, host: &mut Host) -> Pause {
         if self.speaks_http {
             return Pause::Refuse;
@@ -217,18 +218,20 @@ impl Connection {
                     return Pause::Refuse;
                 }
                 Ok(Some(arguments)) => {
+                    let invocation = Invocation::of(arguments);
                     let (is_next, was_known) = (self.under_way.is_empty(), self.session.is_authenticated);
                     let is_held_back =
-                        !is_next && (host.is_busy() || !self.under_way.admits(self.session.only_key(arguments)));
+                        !is_next && (host.is_busy() || !self.under_way.admits(self.session.only_key(invocation)));
                     if is_held_back {
                         self.requests.hold_back();
                         return Pause::Answer;
                     }
-                    if was_known && host.copies_first(self.session.transaction.as_ref(), arguments) {
+                    if was_known && host.copies_first(self.session.transaction.as_ref(), invocation) {
                         self.requests.hold_back();
                         return Pause::Turn;
                     }
-                    carry_out(host, &mut self.session, &mut self.reply, &mut self.under_way, arguments);
+                    let call = Call { invocation, session: &mut self.session, reply: &mut self.reply };
+                    execute(host, &mut self.under_way, call);
                     if was_known != self.session.is_authenticated {
                         limits = self.limits(host);
                     }
@@ -275,8 +278,8 @@ impl Connection {
         self.under_way.waits_for_snapshot()
     }
 
-    /// Replies with an error to requests that have waited for longer than this, and for as long as it takes to pass on a large one. Returns their
-    /// tickets.
+    /// Replies with an error to requests that have waited for longer than this, and for as long as it takes to pass on
+    /// a large one. Returns their tickets.
     pub fn gives_up(&mut self, host: &mut Host, longest: Milliseconds) -> Vec<Ticket> {
         let now = host.node().borrow().now;
         let tickets = self.give_up(host, now, longest);
@@ -349,30 +352,24 @@ impl Connection {
     }
 }
 
-/// Whether this is a line of an HTTP request. Any web page can make a browser send one to any port, and its body would be read as further requests: no
-/// line after one of these is carried out. A browser sends `Host:` before all that the page chooses but the path.
+/// Whether this is a line of an HTTP request. Any web page can make a browser send one to any port, and its body would
+/// be read as further requests: no line after one of these is executed. A browser sends `Host:` before all that the
+/// page chooses but the path.
 fn is_of_http(arguments: Arguments<'_>) -> bool {
     let name = arguments.get(0);
     name.eq_ignore_ascii_case(b"post") || name.eq_ignore_ascii_case(b"host:")
 }
 
-/// Has a request carried out; it waits if it has to. If requests before it wait, so does its reply.
+/// Has the host execute a request, which waits if it has to. If requests before it wait, so does its reply.
 #[inline]
-fn carry_out(
-    host: &mut Host,
-    session: &mut Session,
-    reply: &mut Reply,
-    under_way: &mut UnderWay,
-    arguments: Arguments<'_>,
-) {
-    let mut early = None;
-    if !under_way.is_empty() {
-        early = Some(Reply::of(reply.version));
-    }
-    match (host.carry_out(session, early.as_mut().unwrap_or(reply), arguments), early) {
+fn execute(host: &mut Host, under_way: &mut UnderWay, call: Call<'_>) {
+    let mut early = (!under_way.is_empty()).then(|| Reply::of(call.reply.version));
+    let Call { invocation, session, reply } = call;
+    let waiting = host.execute(&mut Call { invocation, session, reply: early.as_mut().unwrap_or(reply) });
+    match (waiting, early) {
         (Some(waiting), _) => {
-            let (c, now) = (session.only_key(arguments), host.node().borrow().now);
-            under_way.begin(c, arguments.size(), waiting, now);
+            let (c, now) = (session.only_key(invocation), host.node().borrow().now);
+            under_way.begin(c, invocation.arguments.size(), waiting, now);
         }
         (None, Some(early)) => under_way.hold(early.into_pieces()),
         (None, None) => {}

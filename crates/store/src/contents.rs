@@ -1,4 +1,5 @@
-//! A bucket as the contents of an LH*LH server: the requests of other members, and the records that move when servers split and merge.
+//! A bucket as the contents of an LH*LH server: the requests of other members, and the records that move when servers
+//! split and merge.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -10,7 +11,7 @@ use quantities::Bytes;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::bucket::Bucket;
-use crate::commands::{Context, Flag, carry_out, find, lacks_room};
+use crate::commands::{Context, Flag, Invocation, apply, lacks_room};
 use crate::connection::Session;
 use crate::host::keys_of;
 use crate::large::encoding::serialize_pieces;
@@ -23,15 +24,15 @@ use crate::slot::{SLOT_BITS, c_of};
 /// What a member asks of the server that has the keys.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Operation {
-    /// To carry out a request, in the version of RESP that its client speaks.
+    /// To execute a request, in the version of RESP that its client speaks.
     Request(Version, OwnedArguments),
-    /// To carry out these requests as one transaction.
+    /// To execute these requests as one transaction.
     Transaction(Version, Vec<OwnedArguments>),
     /// To remove all its records, and to say its level.
     Clear,
     /// To issue stamps of these keys, which a client watches.
     Watch(OwnedArguments),
-    /// To carry out these requests as one transaction, if no watched key has changed.
+    /// To execute these requests as one transaction, if no watched key has changed.
     Guarded(Version, Vec<Watched>, Vec<OwnedArguments>),
 }
 
@@ -74,9 +75,9 @@ pub type Watched = (Box<[u8]>, u64);
 
 /// The reply of the server, as it goes to the client. Members encode it as a whole, and not byte by byte.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Outcome(Pieces);
+pub struct EncodedReply(Pieces);
 
-impl Deref for Outcome {
+impl Deref for EncodedReply {
     type Target = Pieces;
 
     fn deref(&self) -> &Pieces {
@@ -84,52 +85,53 @@ impl Deref for Outcome {
     }
 }
 
-impl From<Vec<u8>> for Outcome {
-    fn from(bytes: Vec<u8>) -> Outcome {
-        Outcome(bytes.into())
+impl From<Vec<u8>> for EncodedReply {
+    fn from(bytes: Vec<u8>) -> EncodedReply {
+        EncodedReply(bytes.into())
     }
 }
 
-impl From<Reply> for Outcome {
-    fn from(reply: Reply) -> Outcome {
-        Outcome(reply.into_pieces())
+impl From<Reply> for EncodedReply {
+    fn from(reply: Reply) -> EncodedReply {
+        EncodedReply(reply.into_pieces())
     }
 }
 
-impl Serialize for Outcome {
+impl Serialize for EncodedReply {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serialize_pieces(&self.0, serializer)
     }
 }
 
-impl<'de> Deserialize<'de> for Outcome {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Outcome, D::Error> {
+impl<'de> Deserialize<'de> for EncodedReply {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<EncodedReply, D::Error> {
         MaybeShared::deserialize(deserializer).map(|bytes| match bytes {
-            MaybeShared::Shared(value) => Outcome(value.into()),
+            MaybeShared::Shared(value) => EncodedReply(value.into()),
             MaybeShared::Borrowed(bytes) => bytes.to_vec().into(),
         })
     }
 }
 
-/// What a bucket needs to carry out requests of other members: the node that it is on, and a session that belongs to no client.
-pub struct Guest {
+/// What a bucket needs to execute requests of other members: the node that it is on, and a session that belongs to no
+/// client.
+pub struct RemoteSession {
     node: Rc<RefCell<Node>>,
     session: Session,
 }
 
-impl Guest {
-    /// A guest of this node.
-    pub fn of(node: &Rc<RefCell<Node>>) -> Guest {
+impl RemoteSession {
+    /// A remote of this node.
+    pub fn of(node: &Rc<RefCell<Node>>) -> RemoteSession {
         let mut session = Session::new(Rc::new(Client::default()), &node.borrow());
         // The client has authenticated with its own member.
         session.is_authenticated = true;
-        Guest { node: Rc::clone(node), session }
+        RemoteSession { node: Rc::clone(node), session }
     }
 }
 
-impl fmt::Debug for Guest {
+impl fmt::Debug for RemoteSession {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("Guest")
+        formatter.write_str("RemoteSession")
     }
 }
 
@@ -146,33 +148,35 @@ impl Bucket {
         Some(if is_same_slot { "TRYAGAIN Multiple keys request during rehashing of slot" } else { CROSS_SLOT })
     }
 
-    fn carry_out(&mut self, version: Version, requests: &[OwnedArguments], is_transaction: bool) -> Outcome {
+    fn execute(&mut self, version: Version, requests: &[OwnedArguments], is_transaction: bool) -> EncodedReply {
         let mut reply = Reply::of(version);
-        let Some(mut guest) = self.guest.take() else { return Outcome::default() };
+        let Some(mut remote) = self.remote.take() else { return EncodedReply::default() };
         {
-            let node = &mut *guest.node.borrow_mut();
+            let node = &mut *remote.node.borrow_mut();
             let now = node.now;
-            let mut context = Context { bucket: self, node, session: &mut guest.session, reply: &mut reply, now };
+            let mut context = Context { bucket: self, node, session: &mut remote.session, reply: &mut reply, now };
             match if is_transaction { lacks_room(&mut context, requests) } else { Ok(()) } {
                 Err(failure) => context.reply.error(&failure.to_string()),
                 Ok(()) => {
                     if is_transaction {
                         context.reply.array(requests.len());
                     }
-                    requests.iter().for_each(|request| carry_out(&mut context, request));
+                    requests.iter().for_each(|request| apply(&mut context, request));
                 }
             }
         }
-        self.guest = Some(guest);
+        self.remote = Some(remote);
         reply.into()
     }
 
     /// Stamps of keys, as [`read_stamps`] reads them, if all keys are on this server.
-    fn give_stamps(&mut self, c: u64, keys: &OwnedArguments) -> Outcome {
+    fn give_stamps(&mut self, c: u64, keys: &OwnedArguments) -> EncodedReply {
         if let Some(refusal) = self.refuses(c, keys.borrowed().from(0)) {
             return error(refusal);
         }
-        let Some(node) = self.guest.as_ref().map(|guest| Rc::clone(&guest.node)) else { return Outcome::default() };
+        let Some(node) = self.remote.as_ref().map(|remote| Rc::clone(&remote.node)) else {
+            return EncodedReply::default();
+        };
         let node = &mut *node.borrow_mut();
         let (now, mut outcome) = (node.now, STAMPS.to_vec());
         for key in keys.borrowed().from(0) {
@@ -182,7 +186,7 @@ impl Bucket {
     }
 
     fn are_as_stamped(&mut self, watched: &[Watched]) -> bool {
-        let now = self.guest.as_ref().map_or(0, |guest| guest.node.borrow().now);
+        let now = self.remote.as_ref().map_or(0, |remote| remote.node.borrow().now);
         watched.iter().all(|(key, stamp)| self.is_as_stamped(key, *stamp, now))
     }
 }
@@ -196,7 +200,7 @@ pub(crate) fn read_stamps(outcome: &[u8]) -> Option<impl Iterator<Item = u64>> {
     Some(stamps.iter().map(|stamp| u64::from_le_bytes(*stamp)))
 }
 
-fn error(text: &str) -> Outcome {
+fn error(text: &str) -> EncodedReply {
     let mut reply = Reply::default();
     reply.error(text);
     reply.into()
@@ -208,7 +212,7 @@ pub(crate) const CROSS_SLOT: &str = "CROSSSLOT Keys in request don't hash to the
 impl Contents for Bucket {
     type Entry = Record;
     type Operation = Operation;
-    type Outcome = Outcome;
+    type Outcome = EncodedReply;
     type Found = Vec<u8>;
 
     fn table(&self) -> Option<&Table<Record>> {
@@ -241,7 +245,7 @@ impl Contents for Bucket {
         self.table.arrive(records);
     }
 
-    fn apply(&mut self, c: u64, operation: Operation) -> Option<Outcome> {
+    fn apply(&mut self, c: u64, operation: Operation) -> Option<EncodedReply> {
         let (version, requests, is_transaction) = match operation {
             Operation::Request(version, request) => (version, vec![request], false),
             Operation::Transaction(version, requests) => (version, requests, true),
@@ -268,13 +272,11 @@ impl Contents for Bucket {
         if let Some(refusal) = self.refuses(c, requests.iter().flat_map(keys_of)) {
             return Some(error(refusal));
         }
-        Some(self.carry_out(version, &requests, is_transaction))
+        Some(self.execute(version, &requests, is_transaction))
     }
 
     fn stores(operation: &Operation) -> bool {
-        let stores = |request: &OwnedArguments| {
-            find(request.borrowed().get(0)).is_some_and(|command| command.has(Flag::NeedsRoom))
-        };
+        let stores = |request: &OwnedArguments| Invocation::of(request.borrowed()).has(Flag::NeedsRoom);
         match operation {
             Operation::Request(_, request) => stores(request),
             Operation::Transaction(_, requests) | Operation::Guarded(_, _, requests) => requests.iter().any(stores),
@@ -284,8 +286,7 @@ impl Contents for Bucket {
 
     // A value that was read may be large.
     fn may_repeat(operation: &Operation) -> bool {
-        let reads =
-            |request: &OwnedArguments| find(request.borrowed().get(0)).is_none_or(|command| !command.has(Flag::Write));
+        let reads = |request: &OwnedArguments| !Invocation::of(request.borrowed()).has(Flag::Write);
         match operation {
             Operation::Request(_, request) => reads(request),
             Operation::Transaction(_, requests) => requests.iter().all(reads),
@@ -308,7 +309,7 @@ impl Contents for Bucket {
     }
 
     fn found(&self, record: &Record) -> Option<Vec<u8>> {
-        let now = self.guest.as_ref().map_or(0, |guest| guest.node.borrow().now);
+        let now = self.remote.as_ref().map_or(0, |remote| remote.node.borrow().now);
         (!record.is_over(now)).then(|| record.key().to_vec())
     }
 }

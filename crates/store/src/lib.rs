@@ -3,13 +3,17 @@
 //! Cores without input or output, each of which takes bytes or arguments and the time, and a thin loop around them:
 //!
 //! ```text
-//!   bytes ──> resp ──> connection ──> commands ──> bucket     the table of one LH*LH server, its expiries and watched keys
-//!   bytes <── resp <──     │              │
-//!                       session        context
+//!   bytes ──> resp ──> connection ──> host ──> commands ──> bucket   the table of one LH*LH server
+//!   bytes <── resp <──     │            │          │
+//!                       session       route     context
 //!   serve: sockets, clock, random numbers ──> log, pages     what the operator sees
 //!     └── tls ── client                                  a socket that is plain or encrypted, on either side
 //!   journal: what is kept on disk; parity: what rebuilds it from other members when a disk is lost
 //! ```
+//!
+//! A request's way: `connection` looks up its row in the table of `commands`; `host` executes it where the row's route
+//! says, by `commands::execute` on a bucket of this member, or asks other members; there `contents` executes it by
+//! `commands::apply`.
 
 pub mod bucket;
 pub mod client;

@@ -103,7 +103,7 @@ pub struct Client {
 /// The counters of a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Requests that were carried out.
+    /// Requests that were executed.
     pub commands: u64,
     /// Clients that connected.
     pub connections: u64,
@@ -171,7 +171,7 @@ pub struct Node {
     /// How many keys there are, and how many of them expire, as of the last INFO.
     pub keyspace: (u64, u64),
     /// The state of its files, if it keeps its data on disk.
-    pub kept: Option<State>,
+    pub disk: Option<State>,
     /// Its role in a group, if it has one.
     pub group: Option<GroupState>,
     /// Whether clients were killed whose connections are still open.
@@ -198,7 +198,7 @@ impl Node {
             slots: SlotMap::default(),
             pool: PoolState::default(),
             keyspace: (0, 0),
-            kept: None,
+            disk: None,
             group: None,
             has_killed: false,
             wants_snapshot: false,

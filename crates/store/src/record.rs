@@ -15,15 +15,15 @@ pub type Milliseconds = u64;
 ///
 /// ```text
 ///   key length   4 B
-///   form         1 B: how many bytes of the last block are unused; whether the record expires; whether its value is large
+///   form         1 B: unused bytes of the last block; whether it expires; whether its value is large
 ///   last used    3 B: [s], modulo 2^24
 ///   expiry       8 B: [ms since 1970], only if it expires
 ///   key
 ///   value; or, if it is large, its number among all large values and its length, 8 B each
 /// ```
 ///
-/// It consists of blocks of 8 bytes, so that the length and the capacity stored before it count blocks, and the allocation is no larger
-/// than the allocator would make it anyway.
+/// It consists of blocks of 8 bytes, so that the length and the capacity stored before it count blocks, and the
+/// allocation is no larger than the allocator would make it anyway.
 #[derive(Debug)]
 pub struct Record(ThinVec<Block>);
 
@@ -41,7 +41,8 @@ const USED_BITS: u32 = 24;
 const OVERHEAD: usize = 16 + 8;
 
 impl Record {
-    /// A record that expires at `expiry`, if at all, and was last used at `used`. [s] A large value is shared, if possible.
+    /// A record that expires at `expiry`, if at all, and was last used at `used`. [s] A large value is shared, if
+    /// possible.
     #[inline]
     pub fn new<'a>(key: &[u8], value: impl Into<MaybeShared<'a>>, expiry: Option<Milliseconds>, used: u32) -> Record {
         let value = value.into();
@@ -150,7 +151,8 @@ impl Record {
         self.large().map_or_else(|| self.rest().len(), |(_, length)| length)
     }
 
-    /// Replaces its value in place. Returns false, and changes nothing, if the value is large or the new one has another length.
+    /// Replaces its value in place. Returns false, and changes nothing, if the value is large or the new one has
+    /// another length.
     pub fn replace_in_place(&mut self, value: &[u8]) -> bool {
         if self.large().is_some() || self.rest().len() != value.len() {
             return false;
@@ -159,8 +161,8 @@ impl Record {
         true
     }
 
-    /// Resizes the value to `length` bytes, of which new ones are 0, and writes `part` at offset `at`. A value that keeps growing is moved ever
-    /// less often.
+    /// Resizes the value to `length` bytes, of which new ones are 0, and writes `part` at offset `at`. A value that
+    /// keeps growing is moved ever less often.
     pub fn edit(&mut self, length: usize, at: usize, part: &[u8]) {
         match self.large() {
             None if length < LARGE => {

@@ -14,16 +14,16 @@ pub const SLOT_BITS: u32 = 14;
 ///   |  XXH3(key) mod 2^50             | slot, reversed |
 /// ```
 ///
-/// Keys with the same h_j(C) = C mod 2^j have slots with the same highest j bits: a contiguous range of 2^(14-j) slots, which a split
-/// of the bucket halves.
+/// Keys with the same h_j(C) = C mod 2^j have slots with the same highest j bits: a contiguous range of 2^(14-j) slots,
+/// which a split of the bucket halves.
 #[inline]
 pub fn c_of(key: &[u8]) -> u64 {
     let reversed = slot_of(key).reverse_bits() >> (u16::BITS - SLOT_BITS);
     XxHash3_64::oneshot(key) << SLOT_BITS | u64::from(reversed)
 }
 
-/// The slot of a key: the CRC16, modulo 2^14, of the key or of the text in its first pair of braces, so that `{user}.name` and
-/// `{user}.age` are in the same slot.
+/// The slot of a key: the CRC16, modulo 2^14, of the key or of the text in its first pair of braces, so that
+/// `{user}.name` and `{user}.age` are in the same slot.
 ///
 /// Source: Redis Cluster specification, "Hash tags".
 #[inline]
@@ -52,9 +52,11 @@ fn tag_of(key: &[u8]) -> &[u8] {
     }
 }
 
-/// CRC-16/XMODEM: the polynomial x^16 + x^12 + x^5 + 1, eight bytes at a time, whose table lookups do not depend on each other.
+/// CRC-16/XMODEM: the polynomial x^16 + x^12 + x^5 + 1, eight bytes at a time, whose table lookups do not depend on
+/// each other.
 ///
-/// Source: Kounavis and Berry, "A Systematic Approach to Building High Performance, Software-based, CRC Generators", ISCC 2005: slicing by 8.
+/// Source: Kounavis and Berry, "A Systematic Approach to Building High Performance, Software-based, CRC Generators",
+/// ISCC 2005: slicing by 8.
 #[inline]
 fn crc16(bytes: &[u8]) -> u16 {
     let (slices, rest) = bytes.as_chunks::<8>();

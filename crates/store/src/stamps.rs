@@ -1,8 +1,9 @@
-//! Stamps, which tell whether a key has changed since a client of another member began to watch it: a stamp is void as soon as its key changes.
+//! Stamps, which tell whether a key has changed since a client of another member began to watch it: a stamp is void as
+//! soon as its key changes.
 //!
-//! The member of the watching client keeps the stamp and shows it with the transaction. So nothing has to be revoked when a client or a member
-//! goes, and memory is bounded: if there are too many stamps, the oldest become void, and a transaction that shows one of these fails as if its
-//! key had changed.
+//! The member of the watching client keeps the stamp and shows it with the transaction. So nothing has to be revoked
+//! when a client or a member goes, and memory is bounded: if there are too many stamps, the oldest become void, and a
+//! transaction that shows one of these fails as if its key had changed.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -19,7 +20,8 @@ pub(crate) struct Stamps {
 }
 
 impl Stamps {
-    /// The stamp of the keys with this C, valid until one of them changes. If there is none yet, `draw` returns a new one, never issued before.
+    /// The stamp of the keys with this C, valid until one of them changes. If there is none yet, `draw` returns a new
+    /// one, never issued before.
     pub(crate) fn stamp(&mut self, c: u64, draw: impl FnOnce() -> u64) -> u64 {
         if let Some(stamp) = self.valid.get(&c) {
             return *stamp;

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::path::PathBuf;
 
-use ::store::journal::disk::{Data, Found, Fsync};
+use ::store::journal::disk::{Data, Fsync, Recovered};
 use ::store::link::Secret;
 use ::store::member::{Durability, MOST_SERVERS, Policy, Role};
 use ::store::node::{Eviction, Settings};
@@ -217,15 +217,15 @@ impl Arguments {
             server.speak_tls(acceptor);
             interrupt::reread_at_hangup();
             let tls = self.tls;
-            server.read_again_by(Box::new(move || {
+            server.reload_certificates_by(Box::new(move || {
                 interrupt::takes_reread().then(|| tls.secured().map_err(|failure| failure.to_string()))
             }));
         }
         if let Some(found) = server.found() {
             report_losses(found);
         }
-        server.show_pages(&pages, Observability::assets())?;
-        server.write_down(self.observability.log());
+        server.serve_pages(&pages, Observability::assets())?;
+        server.log_to(self.observability.log());
         if as_json {
             let (clients, pages) = (server.addresses(), server.page_addresses());
             let (members, slots) = (server.own().address, server.own().clients);
@@ -370,7 +370,7 @@ impl Arguments {
 }
 
 /// Reports what was being written when the process or the machine ended: none of it had been acknowledged.
-fn report_losses(found: &Found) {
+fn report_losses(found: &Recovered) {
     if let Some(torn) = &found.torn {
         let (path, at, bytes) = (quantities::shown_path(&torn.path), torn.at, torn.bytes);
         warn(&format!("`{path}` is incomplete: its last {bytes} bytes, from byte {at} on, are ignored"));

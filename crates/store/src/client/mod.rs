@@ -1,9 +1,9 @@
 //! Clients: of one member, and of a whole pool.
 //!
-//! A [`Pool`] has an image of which member has which slot. It asks for the whole map once. From then on a member that no longer has the slot of a
-//! request corrects the image: it replies `MOVED`, with the range of slots that went to another member. So a split costs a client one such reply,
-//! or as many as it had requests under way. The whole map is asked for again, at most once a second, only when a member is gone or members send a
-//! request on again and again.
+//! A [`Pool`] has an image of which member has which slot. It asks for the whole map once. From then on a member that
+//! no longer has the slot of a request corrects the image: it replies `MOVED`, with the range of slots that went to
+//! another member. So a split costs a client one such reply, or as many as it had requests under way. The whole map is
+//! asked for again, at most once a second, only when a member is gone or members send a request on again and again.
 //!
 //! ```text
 //!   Pool: sockets, the clock      Routes: bytes in, bytes out        Slots: the image

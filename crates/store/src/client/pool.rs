@@ -59,7 +59,8 @@ impl fmt::Debug for Pool {
 }
 
 impl Pool {
-    /// A client of the pool to which these members belong. One is enough, at its port for clients or at the one for clients that follow slots.
+    /// A client of the pool to which these members belong. One is enough, at its port for clients or at the one for
+    /// clients that follow slots.
     ///
     /// # Errors
     /// [`Error::Unreachable`], [`Error::Broken`] or [`Error::Refused`], if no member could be asked; [`Error::Late`].
@@ -67,7 +68,8 @@ impl Pool {
         Pool::open_while(members, options, None)
     }
 
-    /// The same, but whatever the client waits for, it is interrupted as soon as `goes_on`, called ten times a second, returns false.
+    /// The same, but whatever the client waits for, it is interrupted as soon as `goes_on`, called ten times a second,
+    /// returns false.
     ///
     /// # Errors
     /// As [`Pool::open`], and [`Error::Interrupted`].
@@ -116,7 +118,8 @@ impl Pool {
         Ok(self.execute(&[b"DEL", key])?.integer() == Some(1))
     }
 
-    /// Carries out a command, given by its name and its arguments. `MGET`, `MSET`, `DEL`, `UNLINK`, `EXISTS` and `TOUCH` may have keys of several members.
+    /// Executes a command, given by its name and its arguments. `MGET`, `MSET`, `DEL`, `UNLINK`, `EXISTS` and `TOUCH`
+    /// may have keys of several members.
     ///
     /// # Errors
     /// [`Error`]
@@ -139,7 +142,7 @@ impl Pool {
         clock().duration_since(self.began)
     }
 
-    fn carry_out(&mut self, batch: Batch) -> Result<Vec<Result<Value, Error>>, Error> {
+    fn execute_batch(&mut self, batch: Batch) -> Result<Vec<Result<Value, Error>>, Error> {
         if self.now() >= self.used.saturating_add(IDLE) {
             // A connection that a member has closed meanwhile is opened anew, before a request is lost on it.
             self.wait(Duration::ZERO)?;
@@ -300,11 +303,11 @@ impl Socket {
     }
 }
 
-/// Commands that are sent together. Each goes to the member that has its keys, all at the same time, and the answers are in the order of the
-/// commands.
+/// Commands that are sent together. Each goes to the member that has its keys, all at the same time, and the answers
+/// are in the order of the commands.
 ///
-/// Those on one key are carried out in this order, unless a connection breaks, or the key leaves a member and comes back to it meanwhile: a merge
-/// right after a split, or the other way round.
+/// Those on one key are executed in this order, unless a connection breaks, or the key leaves a member and comes
+/// back to it meanwhile: a merge right after a split, or the other way round.
 #[derive(Debug)]
 pub struct Pipeline<'a> {
     pool: &'a mut Pool,
@@ -323,7 +326,7 @@ impl Pipeline<'_> {
     /// # Errors
     /// [`Error`], if nothing could be asked at all.
     pub fn execute(&mut self) -> Result<Vec<Result<Value, Error>>, Error> {
-        self.pool.carry_out(std::mem::take(&mut self.batch))
+        self.pool.execute_batch(std::mem::take(&mut self.batch))
     }
 }
 

@@ -1,32 +1,13 @@
 //! The commands that a client sends together, and how their replies become answers.
 
 use super::Error;
-use crate::commands::{Command, Flag, find};
-use crate::host::{Gather, parts};
+use crate::commands::{Command, Flag, Gather, Invocation, find};
+use crate::host::parts;
 use crate::resp::{OwnedArguments, Value, number::Written};
 use crate::slot::slot_of;
 
-/// Commands that are about one connection, while a pool has one to each member.
-const OF_A_CONNECTION: [&str; 18] = [
-    "asking",
-    "auth",
-    "client",
-    "discard",
-    "exec",
-    "hello",
-    "monitor",
-    "multi",
-    "psubscribe",
-    "quit",
-    "readonly",
-    "readwrite",
-    "reset",
-    "select",
-    "ssubscribe",
-    "subscribe",
-    "unwatch",
-    "watch",
-];
+/// Commands of Redis that the store does not have, and that are about one connection as well.
+const OF_A_CONNECTION: [&str; 4] = ["monitor", "psubscribe", "ssubscribe", "subscribe"];
 
 /// Encodes a request.
 pub(super) fn encode<'a>(arguments: impl ExactSizeIterator<Item = &'a [u8]>, bytes: &mut Vec<u8>) {
@@ -51,7 +32,7 @@ pub(super) struct Request {
     end: usize,
     /// The slot of its keys; none, if it has no keys and any member will do.
     pub(super) slot: Option<u16>,
-    /// Whether it changes nothing, and may be carried out twice.
+    /// Whether it changes nothing, and may be executed twice.
     pub(super) is_read: bool,
     /// How many requests the client had sent before it, when it was sent last.
     pub(super) sent_after: u64,
@@ -91,11 +72,14 @@ impl Batch {
 
     fn add(&mut self, arguments: &[&[u8]]) -> Result<Question, Error> {
         let Some(&name) = arguments.first() else { return Err(Error::Empty) };
-        if let Some(command) = OF_A_CONNECTION.iter().find(|known| known.as_bytes().eq_ignore_ascii_case(name)) {
-            return Err(Error::OfOneConnection((*command).to_owned()));
+        let command = find(name);
+        let of_table = command.filter(|command| command.has(Flag::OneConnection)).map(|command| command.name);
+        let of_redis = OF_A_CONNECTION.into_iter().find(|known| known.as_bytes().eq_ignore_ascii_case(name));
+        if let Some(command) = of_table.or(of_redis) {
+            return Err(Error::OfOneConnection(command.to_owned()));
         }
         // A command that the client does not know may be known to members; it goes to any of them.
-        let Some(command) = find(name) else {
+        let Some(command) = command else {
             self.push(arguments.iter().copied(), None, false);
             return Ok(Question::One);
         };
@@ -103,8 +87,8 @@ impl Batch {
         let mut slots = command.keys.places(arguments.len()).map(|place| slot_of(arguments[place]));
         let slot = slots.next();
         if slot.is_some_and(|first| slots.any(|other| other != first))
-            && let Some((gather, parts)) =
-                parts(command, arguments.iter().copied().collect::<OwnedArguments>().borrowed())
+            && let owned = arguments.iter().copied().collect::<OwnedArguments>()
+            && let Some((gather, parts)) = parts(Invocation { command: Some(command), arguments: owned.borrowed() })
         {
             return Ok(self.add_parts(gather, command, &parts));
         }

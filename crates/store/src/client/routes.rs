@@ -1,4 +1,5 @@
-//! The client of a pool without sockets and clock: which request goes to which member, and which reply belongs to which request.
+//! The client of a pool without sockets and clock: which request goes to which member, and which reply belongs to which
+//! request.
 //!
 //! ```text
 //!   ask ──> Batch ──> slot ──> Slots: member ──> Link: bytes to be sent ──> unsent
@@ -104,7 +105,8 @@ pub struct Routes {
     batch: Batch,
     /// How many requests of each slot are under way.
     under_way: Vec<u32>,
-    /// Requests to be sent again while others of the same slot are under way. They are sent together when those are back, which keeps their order.
+    /// Requests to be sent again while others of the same slot are under way. They are sent together when those are
+    /// back, which keeps their order.
     held: BTreeMap<u16, BTreeSet<usize>>,
     /// Requests that are to be sent again, and when.
     later: BTreeSet<(Duration, usize)>,
@@ -164,7 +166,8 @@ impl Routes {
         }
     }
 
-    /// Sends some commands together, each given by its name and its arguments: what [`Pool`](super::Pool) does for its callers.
+    /// Sends some commands together, each given by its name and its arguments: what [`Pool`](super::Pool) does for its
+    /// callers.
     pub fn ask<'a>(&mut self, now: Duration, commands: impl IntoIterator<Item = &'a [&'a [u8]]>) {
         let mut batch = Batch::default();
         commands.into_iter().for_each(|arguments| batch.ask(arguments));
@@ -310,7 +313,7 @@ impl Routes {
         }
     }
 
-    /// A request was not carried out: it is sent to another member, or sent again, or the error is its answer.
+    /// A request was not executed: it is sent to another member, or sent again, or the error is its answer.
     fn take_error(&mut self, now: Duration, member: MemberNumber, request: usize, message: String) {
         let address = self.slots.address(member);
         let slot = self.batch.request(request).slot;
@@ -326,7 +329,8 @@ impl Routes {
                 MOST_REDIRECTIONS.. => self.answer(now, request, Err(Error::SentOn { times, address: moved.to })),
                 0..QUICK_REDIRECTIONS if is_elsewhere => self.send_again(request),
                 _ => {
-                    // Members that have heard too little send it to each other; a member that is asked for the map asks all servers.
+                    // Members that have heard too little send it to each other; a member that is asked for the map asks
+                    // all servers.
                     self.ask_for_map(now, None);
                     self.delay(now, request);
                 }
@@ -471,7 +475,8 @@ impl Routes {
         }
     }
 
-    /// Stops waiting for anything that is under way. Late replies would be taken for replies to other requests, so connections begin anew.
+    /// Stops waiting for anything that is under way. Late replies would be taken for replies to other requests, so
+    /// connections begin anew.
     pub fn give_up(&mut self) {
         for (number, link) in self.links.iter().enumerate() {
             for expected in &link.expected {

@@ -1,18 +1,20 @@
 //! A client's image of a pool: which member has which slot.
 //!
-//! The image of an LH* client is how many servers it believes there are, (i', n'), and it is told a server's number and level when it was wrong.
-//! To ask that server it would also have to know the member that hosts it, which the number does not tell. So the image of this client is the
-//! slots themselves, each with the member that is believed to have it, and an adjustment is the range of slots of one server, with its member:
+//! The image of an LH* client is how many servers it believes there are, (i', n'), and it is told a server's number and
+//! level when it was wrong. To ask that server it would also have to know the member that hosts it, which the number
+//! does not tell. So the image of this client is the slots themselves, each with the member that is believed to have
+//! it, and an adjustment is the range of slots of one server, with its member:
 //!
 //! ```text
 //!   MOVED s a            slot s is at a: the reply to any client
 //!   MOVED s a f l        so are those from f to l, as far as the sender was believed to have them
 //! ```
 //!
-//! A member knows for sure which slots it does not have; of other members it knows only what it has heard. So it can give away slots that it was
-//! believed to have, and nothing else: a member that knows less does not spoil what the client knows of others. Nor does a reply that is out of
-//! date: a member can give away a slot only in reply to a request that the client has sent since it was told that this member has the slot. Otherwise a
-//! slot that comes back to a member would be given away once more by each reply to the requests that were on their way to it before.
+//! A member knows for sure which slots it does not have; of other members it knows only what it has heard. So it can
+//! give away slots that it was believed to have, and nothing else: a member that knows less does not spoil what the
+//! client knows of others. Nor does a reply that is out of date: a member can give away a slot only in reply to a
+//! request that the client has sent since it was told that this member has the slot. Otherwise a slot that comes back
+//! to a member would be given away once more by each reply to the requests that were on their way to it before.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -87,8 +89,8 @@ impl Slots {
         }))
     }
 
-    /// Takes a member's MOVED reply to the request before which the client had sent `asked` others; by now it has sent `sent`. Returns
-    /// whether it adjusts the image.
+    /// Takes a member's MOVED reply to the request before which the client had sent `asked` others; by now it has sent
+    /// `sent`. Returns whether it adjusts the image.
     pub(super) fn adjust(&mut self, by: MemberNumber, moved: Moved, asked: u64, sent: u64) -> bool {
         let to = self.number(moved.to);
         let (first, last) = (usize::from(moved.range.0), usize::from(moved.range.1));
@@ -101,8 +103,8 @@ impl Slots {
         is_news
     }
 
-    /// Takes the reply of a member to CLUSTER SLOTS, when the client has sent `sent` requests. Returns whether it is a map. An address that is
-    /// empty or unspecified is the member's own.
+    /// Takes the reply of a member to CLUSTER SLOTS, when the client has sent `sent` requests. Returns whether it is a
+    /// map. An address that is empty or unspecified is the member's own.
     pub(super) fn learn(&mut self, by: MemberNumber, reply: &Value, sent: u64) -> bool {
         let own = self.address(by);
         let ranges: Option<Vec<(usize, usize, SocketAddr)>> =
@@ -211,7 +213,8 @@ mod tests {
         let mut slots = known();
         let (first, second) = (MemberNumber(0), MemberNumber(1));
         let moved = |to| Moved { slot: 9_000, to: at(to), range: (8_192, 16_383) };
-        // Two requests are under way to the first member when it no longer has the slot; the reply to the third is that it has it again.
+        // Two requests are under way to the first member when it no longer has the slot; the reply to the third is that
+        // it has it again.
         assert!(slots.adjust(first, moved(2), 0, 2));
         assert!(slots.adjust(second, moved(1), 2, 3));
         assert!(!slots.adjust(first, moved(2), 1, 3), "the second of these replies is out of date");

@@ -1,7 +1,7 @@
 //! BITFIELD: integers of any width up to 64 bits at any place of a value.
 
 use super::bits::offset;
-use super::{Context, Failure, Outcome, integer, is};
+use super::{CommandResult, Context, Failure, integer, is};
 use crate::record::Record;
 use crate::resp::Arguments;
 
@@ -111,7 +111,7 @@ impl Field {
     }
 
     /// What is returned for it in a value, and the number to store, if any.
-    fn carry_out(&self, value: &[u8]) -> (Option<i128>, Option<i128>) {
+    fn evaluate(&self, value: &[u8]) -> (Option<i128>, Option<i128>) {
         let before = self.get(value);
         match self.action {
             Action::Get => (Some(before), None),
@@ -162,8 +162,8 @@ fn fields(context: &Context<'_>, arguments: Arguments<'_>) -> Result<Vec<Field>,
     Ok(fields)
 }
 
-/// Carries out operations on the value of a key, and replies to each.
-fn carry_out(context: &mut Context<'_>, key: &[u8], fields: &[Field]) {
+/// Executes operations on the value of a key, and replies to each.
+fn execute_fields(context: &mut Context<'_>, key: &[u8], fields: &[Field]) {
     let now = context.now;
     let last_written = fields.iter().filter(|field| field.action != Action::Get).map(|field| field.bytes().1).max();
     if let Some(last) = last_written {
@@ -177,7 +177,7 @@ fn carry_out(context: &mut Context<'_>, key: &[u8], fields: &[Field]) {
         let length = record.map_or(0, Record::value_length);
         let value = record.map(Record::value);
         let value = value.as_deref().unwrap_or_default();
-        let (returned, stored) = field.carry_out(value);
+        let (returned, stored) = field.evaluate(value);
         if let Some(bytes) = stored.map(|number| field.bytes_with(value, number)) {
             context.bucket.edit(key, length, field.bytes().0, &bytes, now);
         }
@@ -189,18 +189,18 @@ fn carry_out(context: &mut Context<'_>, key: &[u8], fields: &[Field]) {
     }
 }
 
-pub(super) fn bit_field(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn bit_field(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     let fields = fields(context, arguments)?;
-    carry_out(context, arguments.get(1), &fields);
+    execute_fields(context, arguments.get(1), &fields);
     Ok(())
 }
 
-pub(super) fn read_bit_field(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn read_bit_field(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     let fields = fields(context, arguments)?;
     if fields.iter().any(|field| field.action != Action::Get) {
         return Err(Failure::Message("ERR BITFIELD_RO only supports the GET subcommand".to_owned()));
     }
-    carry_out(context, arguments.get(1), &fields);
+    execute_fields(context, arguments.get(1), &fields);
     Ok(())
 }
 
@@ -221,7 +221,7 @@ mod tests {
             (kind, place, number) in (kinds(), 0..90_u64, any::<i64>()),
         ) {
             let field = Field { kind, place, action: Action::Set(number), overflow: Overflow::Wrap };
-            let (returned, stored) = field.carry_out(&value);
+            let (returned, stored) = field.evaluate(&value);
             prop_assert_eq!(returned, Some(field.get(&value)));
             let stored = stored.unwrap();
             let (mut changed, bytes) = (value.clone(), field.bytes_with(&value, stored));

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::strings::fitting;
-use super::{Context, Failure, Outcome, integer, is};
+use super::{CommandResult, Context, Failure, integer, is};
 use crate::large::{LARGE, MaybeShared, SharedValue};
 use crate::record::Record;
 use crate::resp::Arguments;
@@ -26,7 +26,7 @@ const fn bit_of(byte: u8, place: u64) -> bool {
     byte >> (BYTE - 1 - place % BYTE) & 1 == 1
 }
 
-pub(super) fn set_bit(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn set_bit(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     let (key, now) = (arguments.get(1), context.now);
     let place = offset(context, integer(arguments.get(2)).ok())?;
     let bit = integer(arguments.get(3)).ok().filter(|bit| [0, 1].contains(bit));
@@ -42,7 +42,7 @@ pub(super) fn set_bit(context: &mut Context<'_>, arguments: Arguments<'_>) -> Ou
     Ok(())
 }
 
-pub(super) fn get_bit(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn get_bit(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     let place = offset(context, integer(arguments.get(2)).ok())?;
     let value = context.bucket.get(arguments.get(1), context.now).map(Record::value);
     let byte = value.and_then(|value| value.get((place / BYTE) as usize).copied());
@@ -97,7 +97,7 @@ fn bytes_of<'a>(value: &'a [u8], bits: &Range<u64>) -> impl Iterator<Item = (u8,
     })
 }
 
-pub(super) fn count_bits(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn count_bits(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     // A range needs both ends.
     if arguments.len() == 3 {
         return Err(Failure::Syntax);
@@ -113,7 +113,7 @@ pub(super) fn count_bits(context: &mut Context<'_>, arguments: Arguments<'_>) ->
     Ok(())
 }
 
-pub(super) fn find_bit(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn find_bit(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     let bit = match integer(arguments.get(2))? {
         0 => false,
         1 => true,
@@ -147,7 +147,7 @@ fn combination(name: &[u8]) -> Option<fn(u8, u8) -> u8> {
     combinations.into_iter().find(|(known, _)| is(name, known)).map(|(_, combine)| combine)
 }
 
-pub(super) fn combine(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn combine(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     let (name, to, now) = (arguments.get(1), arguments.get(2), context.now);
     let combine = combination(name).ok_or(Failure::Syntax)?;
     let inverts = is(name, "not");
@@ -196,7 +196,8 @@ mod tests {
             (unit, bit) in (prop::sample::select(vec![1, BYTE]), any::<bool>()),
         ) {
             let range = Part { first, last: Some(last), unit }.of(value.len());
-            prop_assert!(range.end <= value.len() as u64 * BYTE && range.start.is_multiple_of(unit) && range.end.is_multiple_of(unit));
+            prop_assert!(range.end <= value.len() as u64 * BYTE);
+            prop_assert!(range.start.is_multiple_of(unit) && range.end.is_multiple_of(unit));
             let all = bits(&value);
             let part = &all[range.start as usize..range.end as usize];
             let counted: u32 = bytes_of(&value, &range).map(|(byte, mask)| (byte & mask).count_ones()).sum();

@@ -2,23 +2,23 @@
 
 use std::rc::Rc;
 
-use super::{Context, Failure, Outcome, integer, is, lossy};
+use super::{CommandResult, Context, Failure, integer, is, lossy};
 use crate::connection::Replies;
 use crate::node::Client;
 use crate::record::Milliseconds;
 use crate::resp::Arguments;
 
-/// A command with subcommands is never carried out without one.
-pub(super) fn none(_: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+/// A command with subcommands is never executed without one.
+pub(super) fn none(_: &mut Context<'_>, _: Arguments<'_>) -> CommandResult {
     Err(Failure::Syntax)
 }
 
-pub(super) fn id(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+pub(super) fn id(context: &mut Context<'_>, _: Arguments<'_>) -> CommandResult {
     context.reply.count(context.session.client.id);
     Ok(())
 }
 
-pub(super) fn get_name(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+pub(super) fn get_name(context: &mut Context<'_>, _: Arguments<'_>) -> CommandResult {
     let name = context.session.client.name.borrow();
     context.reply.bulk_or_null(Some(&name[..]).filter(|name| !name.is_empty()));
     Ok(())
@@ -29,21 +29,21 @@ fn has_spaces(text: &[u8]) -> bool {
 }
 
 /// Checks a client's name, which has to fit into a line of CLIENT LIST.
-pub(super) fn check_name(name: &[u8]) -> Outcome {
+pub(super) fn check_name(name: &[u8]) -> CommandResult {
     if !has_spaces(name) {
         return Ok(());
     }
     Err(Failure::Message("ERR Client names cannot contain spaces, newlines or special characters.".to_owned()))
 }
 
-pub(super) fn set_name(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn set_name(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     check_name(arguments.get(2))?;
     context.session.client.name.replace(arguments.get(2).to_vec());
     context.reply.ok();
     Ok(())
 }
 
-pub(super) fn set_info(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn set_info(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     let (attribute, value) = (arguments.get(2), arguments.get(3));
     let client = &context.session.client;
     let kept = match attribute {
@@ -63,7 +63,7 @@ pub(super) fn set_info(context: &mut Context<'_>, arguments: Arguments<'_>) -> O
 }
 
 /// Capabilities of the client. Unknown ones are not an error: later versions may have more.
-pub(super) fn capabilities(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn capabilities(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     let has = |name: &str| arguments.from(2).any(|capability| is(capability, name));
     context.session.takes_ranges |= has("ranges");
     context.session.takes_table |= has("table");
@@ -101,12 +101,12 @@ fn line(client: &Client, waiting: usize, now: Milliseconds) -> String {
     )
 }
 
-pub(super) fn info(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn info(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     context.reply.verbatim(&line(&context.session.client, sent_size(arguments), context.now));
     Ok(())
 }
 
-pub(super) fn list(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn list(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     let mut wanted = None;
     match arguments.len() {
         2 => {}
@@ -132,7 +132,7 @@ fn client_id(text: &[u8]) -> Result<i64, Failure> {
 }
 
 /// Checks a type of clients; all clients of this store are normal ones.
-fn check_kind(kind: &[u8]) -> Outcome {
+fn check_kind(kind: &[u8]) -> CommandResult {
     if ["normal", "master", "replica", "slave", "pubsub"].iter().any(|known| is(kind, known)) {
         return Ok(());
     }
@@ -187,7 +187,7 @@ impl Filter {
     }
 }
 
-pub(super) fn kill(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn kill(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     let by_address = arguments.len() == 3;
     let filter = if by_address {
         Filter { address: Some(lossy(arguments.get(2))), ..Filter::default() }
@@ -210,7 +210,7 @@ pub(super) fn kill(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outco
     Ok(())
 }
 
-pub(super) fn reply(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn reply(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     let how = arguments.get(2);
     context.session.replies = match how {
         _ if is(how, "on") => Replies::On,
@@ -226,7 +226,7 @@ pub(super) fn reply(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outc
 }
 
 /// Accepts a switch that has no effect in this store.
-pub(super) fn accept_switch(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn accept_switch(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     if !is(arguments.get(2), "on") && !is(arguments.get(2), "off") {
         return Err(Failure::Syntax);
     }
@@ -234,7 +234,7 @@ pub(super) fn accept_switch(context: &mut Context<'_>, arguments: Arguments<'_>)
     Ok(())
 }
 
-pub(super) fn unpause(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+pub(super) fn unpause(context: &mut Context<'_>, _: Arguments<'_>) -> CommandResult {
     context.reply.ok();
     Ok(())
 }

@@ -1,11 +1,11 @@
 //! Commands of clients that follow slots.
 
-use super::{Context, Failure, Outcome, integer, is};
+use super::{CommandResult, Context, Failure, integer};
 use crate::cluster::SlotRange;
 use crate::resp::Arguments;
 use crate::slot::{SLOT_BITS, slot_of};
 
-pub(super) fn info(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+pub(super) fn info(context: &mut Context<'_>, _: Arguments<'_>) -> CommandResult {
     let map = &context.node.slots;
     let (members, with_slots) = (map.members, map.by_member().len());
     let text = format!(
@@ -19,7 +19,7 @@ pub(super) fn info(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
     Ok(())
 }
 
-pub(super) fn slots(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+pub(super) fn slots(context: &mut Context<'_>, _: Arguments<'_>) -> CommandResult {
     let (map, reply) = (&context.node.slots, &mut *context.reply);
     reply.array(map.ranges.len());
     for range in &map.ranges {
@@ -35,7 +35,7 @@ pub(super) fn slots(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
     Ok(())
 }
 
-pub(super) fn shards(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+pub(super) fn shards(context: &mut Context<'_>, _: Arguments<'_>) -> CommandResult {
     let (map, reply) = (&context.node.slots, &mut *context.reply);
     let members = map.by_member();
     reply.array(members.len());
@@ -67,7 +67,7 @@ pub(super) fn shards(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
     Ok(())
 }
 
-pub(super) fn nodes(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+pub(super) fn nodes(context: &mut Context<'_>, _: Arguments<'_>) -> CommandResult {
     let map = &context.node.slots;
     let line = |ranges: &Vec<&SlotRange>| {
         let range = ranges.first()?;
@@ -88,48 +88,36 @@ fn written(range: &SlotRange) -> String {
     }
 }
 
-pub(super) fn my_id(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+pub(super) fn my_id(context: &mut Context<'_>, _: Arguments<'_>) -> CommandResult {
     let own = context.node.slots.own.clone();
     context.reply.bulk(own.as_bytes());
     Ok(())
 }
 
-pub(super) fn key_slot(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn key_slot(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     context.reply.integer(slot_of(arguments.get(2)).into());
     Ok(())
 }
 
 /// The slot that an argument names.
-fn slot(argument: &[u8]) -> Result<u16, Failure> {
+pub(crate) fn slot(argument: &[u8]) -> Result<u16, Failure> {
     let slot = u16::try_from(integer(argument)?).ok().filter(|slot| *slot < 1 << SLOT_BITS);
     slot.ok_or_else(|| Failure::Message("ERR Invalid or out of range slot".to_owned()))
 }
 
 /// The most keys that GETKEYSINSLOT is to return.
-fn most_keys(argument: &[u8]) -> Result<usize, Failure> {
+pub(crate) fn most_keys(argument: &[u8]) -> Result<usize, Failure> {
     usize::try_from(integer(argument)?).map_err(|_| Failure::Message("ERR Invalid number of keys".to_owned()))
 }
 
-/// The slot of which a request wants to know the number of keys, or the keys, and the most of them in that case; none for any other request.
-pub(crate) fn slot_asked_for(arguments: Arguments<'_>) -> Option<(u16, Option<usize>)> {
-    match arguments.len() {
-        _ if !is(arguments.get(0), "cluster") => None,
-        3 if is(arguments.get(1), "countkeysinslot") => Some((slot(arguments.get(2)).ok()?, None)),
-        4 if is(arguments.get(1), "getkeysinslot") => {
-            Some((slot(arguments.get(2)).ok()?, Some(most_keys(arguments.get(3)).ok()?)))
-        }
-        _ => None,
-    }
-}
-
-pub(super) fn count_keys(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn count_keys(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     let slot = slot(arguments.get(2))?;
     let in_slot = context.bucket.records(context.now).filter(|record| slot_of(record.key()) == slot);
     context.reply.count(in_slot.count() as u64);
     Ok(())
 }
 
-pub(super) fn keys_in(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn keys_in(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     let (slot, most) = (slot(arguments.get(2))?, most_keys(arguments.get(3))?);
     let in_slot = context.bucket.records(context.now).filter(|record| slot_of(record.key()) == slot);
     let keys: Vec<&[u8]> = in_slot.map(|record| record.key()).take(most).collect();
@@ -138,18 +126,18 @@ pub(super) fn keys_in(context: &mut Context<'_>, arguments: Arguments<'_>) -> Ou
     Ok(())
 }
 
-/// Refuses the command: the host, which has the member, carries out all valid ones.
-pub(super) fn resize(_: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+/// Refuses the command: the host, which has the member, executes all valid ones.
+pub(super) fn resize(_: &mut Context<'_>, _: Arguments<'_>) -> CommandResult {
     Err(Failure::Message("ERR allowed is a number of servers up to 4294967295, outside of transactions".to_owned()))
 }
 
 /// Refuses the command, as [`resize`].
-pub(super) fn drain(_: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+pub(super) fn drain(_: &mut Context<'_>, _: Arguments<'_>) -> CommandResult {
     Err(Failure::Message("ERR not allowed in a transaction".to_owned()))
 }
 
 /// ASKING, READONLY and READWRITE have no effect: every member answers for its own keys in any mode.
-pub(super) fn accept(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+pub(super) fn accept(context: &mut Context<'_>, _: Arguments<'_>) -> CommandResult {
     context.reply.ok();
     Ok(())
 }

@@ -3,12 +3,12 @@
 use super::client::check_name;
 use super::information::mode;
 use super::keys::check_database;
-use super::{Context, Failure, Outcome, integer, is};
+use super::{CommandResult, Context, Failure, integer, is};
 use crate::connection::Replies;
 use crate::node::REDIS_VERSION;
 use crate::resp::{Arguments, Version};
 
-pub(super) fn ping(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn ping(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     match arguments.len() {
         1 => context.reply.simple("PONG"),
         2 => context.reply.value(arguments.value(1)),
@@ -17,24 +17,24 @@ pub(super) fn ping(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outco
     Ok(())
 }
 
-pub(super) fn echo(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn echo(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     context.reply.value(arguments.value(1));
     Ok(())
 }
 
-pub(super) fn select(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn select(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     check_database(arguments.get(1))?;
     context.reply.ok();
     Ok(())
 }
 
-pub(super) fn quit(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+pub(super) fn quit(context: &mut Context<'_>, _: Arguments<'_>) -> CommandResult {
     context.session.is_leaving = true;
     context.reply.ok();
     Ok(())
 }
 
-pub(super) fn reset(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+pub(super) fn reset(context: &mut Context<'_>, _: Arguments<'_>) -> CommandResult {
     let session = &mut *context.session;
     session.transaction = None;
     session.unwatch(context.bucket);
@@ -55,7 +55,7 @@ fn speak(context: &mut Context<'_>, version: Version) {
 /// The name of the only user.
 const USER: &str = "default";
 
-fn authenticate(context: &mut Context<'_>, user: &[u8], password: &[u8]) -> Outcome {
+fn authenticate(context: &mut Context<'_>, user: &[u8], password: &[u8]) -> CommandResult {
     let is_user = user == USER.as_bytes();
     let open = context.node.settings.password.is_none();
     if !is_user || !(open || context.node.is_password(password)) {
@@ -66,7 +66,7 @@ fn authenticate(context: &mut Context<'_>, user: &[u8], password: &[u8]) -> Outc
     Ok(())
 }
 
-pub(super) fn auth(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn auth(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     let (user, password) = match arguments.len() {
         2 if context.node.settings.password.is_none() => {
             return Err(Failure::Message(
@@ -84,7 +84,7 @@ pub(super) fn auth(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outco
     Ok(())
 }
 
-pub(super) fn hello(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn hello(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     let version = match arguments.len() {
         1 => context.reply.version,
         _ => match integer(arguments.get(1)) {
@@ -120,7 +120,7 @@ pub(super) fn hello(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outc
         context.session.client.name.replace(name.to_vec());
     }
     speak(context, version);
-    greet(context);
+    reply_to_hello(context);
     Ok(())
 }
 
@@ -128,7 +128,7 @@ fn not_in_hello(option: &[u8]) -> Failure {
     Failure::Message(format!("ERR Syntax error in HELLO option '{}'", super::lossy(option)))
 }
 
-fn greet(context: &mut Context<'_>) {
+fn reply_to_hello(context: &mut Context<'_>) {
     let (id, mode, reply) = (context.session.client.id, mode(context.session), &mut *context.reply);
     reply.map(7);
     for (name, value) in [("server", "redis"), ("version", REDIS_VERSION)] {

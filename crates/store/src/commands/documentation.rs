@@ -1,20 +1,20 @@
 //! COMMAND and all HELP: replies from the table of commands.
 
 use super::table::{COMMANDS, Command, Keys, find};
-use super::{Context, Failure, Outcome, is, lossy};
+use super::{CommandResult, Context, Failure, is, lossy};
 use crate::resp::{Arguments, OwnedArguments};
 
 fn all_commands() -> impl Iterator<Item = &'static Command> + Clone {
     COMMANDS.iter().copied().flatten()
 }
 
-pub(super) fn all(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+pub(super) fn all(context: &mut Context<'_>, _: Arguments<'_>) -> CommandResult {
     context.reply.array(all_commands().count());
     all_commands().for_each(|command| describe(context, command));
     Ok(())
 }
 
-pub(super) fn count(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+pub(super) fn count(context: &mut Context<'_>, _: Arguments<'_>) -> CommandResult {
     context.reply.count(all_commands().count() as u64);
     Ok(())
 }
@@ -29,7 +29,7 @@ fn named(name: &[u8]) -> Option<&'static Command> {
     }
 }
 
-pub(super) fn info(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn info(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     if arguments.len() == 2 {
         return all(context, arguments);
     }
@@ -73,7 +73,7 @@ fn category(command: &Command) -> &'static str {
     }
 }
 
-pub(super) fn docs(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn docs(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     let asked: Vec<&'static Command> = match arguments.len() {
         2 => all_commands().collect(),
         _ => arguments.from(2).filter_map(named).collect(),
@@ -98,7 +98,7 @@ fn document(context: &mut Context<'_>, command: &'static Command) {
     }
 }
 
-pub(super) fn list(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn list(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     let pattern = match arguments.len() {
         2 => None,
         5 if is(arguments.get(2), "filterby") && is(arguments.get(3), "pattern") => Some(arguments.get(4)),
@@ -111,7 +111,7 @@ pub(super) fn list(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outco
     Ok(())
 }
 
-pub(super) fn get_keys(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn get_keys(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     let request: OwnedArguments = arguments.from(2).collect();
     let request = request.borrowed();
     let failure = |text: &str| Failure::Message(text.to_owned());
@@ -130,7 +130,7 @@ pub(super) fn get_keys(context: &mut Context<'_>, arguments: Arguments<'_>) -> O
 }
 
 /// Two lines per subcommand: its syntax, and what it does.
-pub(super) fn help(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn help(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     let Some(command) = find(arguments.get(0)) else { return Err(Failure::Message(lossy(arguments.get(0)))) };
     let name = command.name.to_uppercase();
     let mut lines = vec![format!("{name} <subcommand> [<arg> [value] [opt] ...]. Subcommands are:")];

@@ -1,6 +1,6 @@
 //! Commands on the times at which keys expire.
 
-use super::{Context, Failure, Outcome, integer, is, lossy};
+use super::{CommandResult, Context, Failure, integer, is, lossy};
 use crate::record::Milliseconds;
 use crate::resp::Arguments;
 
@@ -84,7 +84,7 @@ impl Condition {
     }
 }
 
-fn set_expiry(context: &mut Context<'_>, arguments: Arguments<'_>, unit: Unit, command: &'static str) -> Outcome {
+fn set_expiry(context: &mut Context<'_>, arguments: Arguments<'_>, unit: Unit, command: &'static str) -> CommandResult {
     let (key, now) = (arguments.get(1), context.now);
     let condition = Condition::read(arguments)?;
     let expiry = expiry_after(integer(arguments.get(2))?, unit, now).ok_or(Failure::ExpireTime(command))?;
@@ -98,23 +98,23 @@ fn set_expiry(context: &mut Context<'_>, arguments: Arguments<'_>, unit: Unit, c
     Ok(())
 }
 
-pub(super) fn expire(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn expire(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     set_expiry(context, arguments, Unit::Seconds, "expire")
 }
 
-pub(super) fn pexpire(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn pexpire(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     set_expiry(context, arguments, Unit::Milliseconds, "pexpire")
 }
 
-pub(super) fn expireat(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn expireat(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     set_expiry(context, arguments, Unit::SecondsSince1970, "expireat")
 }
 
-pub(super) fn pexpireat(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn pexpireat(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     set_expiry(context, arguments, Unit::MillisecondsSince1970, "pexpireat")
 }
 
-pub(super) fn persist(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn persist(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     let (key, now) = (arguments.get(1), context.now);
     let expired = context.bucket.peek(key, now).is_some_and(|record| record.expiry().is_some());
     if expired {
@@ -125,7 +125,7 @@ pub(super) fn persist(context: &mut Context<'_>, arguments: Arguments<'_>) -> Ou
 }
 
 /// Replies with a function of a key's expiry: -2 if there is no such key, -1 if it does not expire.
-fn reply_of_expiry(context: &mut Context<'_>, arguments: Arguments<'_>, of: impl Fn(u64) -> u64) -> Outcome {
+fn reply_of_expiry(context: &mut Context<'_>, arguments: Arguments<'_>, of: impl Fn(u64) -> u64) -> CommandResult {
     let reply = match context.bucket.peek(arguments.get(1), context.now).map(|record| record.expiry()) {
         None => -2,
         Some(None) => -1,
@@ -135,20 +135,20 @@ fn reply_of_expiry(context: &mut Context<'_>, arguments: Arguments<'_>, of: impl
     Ok(())
 }
 
-pub(super) fn ttl(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn ttl(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     let now = context.now;
     reply_of_expiry(context, arguments, |expiry| expiry.saturating_sub(now).saturating_add(500) / 1000)
 }
 
-pub(super) fn pttl(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn pttl(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     let now = context.now;
     reply_of_expiry(context, arguments, |expiry| expiry.saturating_sub(now))
 }
 
-pub(super) fn expiretime(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn expiretime(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     reply_of_expiry(context, arguments, |expiry| expiry.saturating_add(500) / 1000)
 }
 
-pub(super) fn pexpiretime(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn pexpiretime(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     reply_of_expiry(context, arguments, |expiry| expiry)
 }

@@ -1,6 +1,6 @@
 //! The INFO command.
 
-use super::{Context, Outcome, is};
+use super::{CommandResult, Context, is};
 use crate::cluster::{PoolState, ServerState};
 use crate::connection::Session;
 use crate::journal::disk::State;
@@ -43,12 +43,12 @@ fn asks_for(arguments: Arguments<'_>, name: &str) -> bool {
     arguments.len() == 1 || arguments.from(1).any(|asked| is(asked, name) || ALL.iter().any(|all| is(asked, all)))
 }
 
-/// Whether a request is an INFO that says how many keys there are.
-pub(crate) fn counts_keys(arguments: Arguments<'_>) -> bool {
-    is(arguments.get(0), "info") && asks_for(arguments, KEYSPACE)
+/// Whether an INFO says how many keys there are.
+pub(crate) fn asks_for_keyspace(arguments: Arguments<'_>) -> bool {
+    asks_for(arguments, KEYSPACE)
 }
 
-pub(super) fn info(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn info(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     let mut text = String::new();
     let is_there = |name: &str| name != PARITY || context.node.group.is_some();
     for (name, lines) in SECTIONS.iter().filter(|(name, _)| asks_for(arguments, name) && is_there(name)) {
@@ -117,22 +117,22 @@ fn memory(context: &Context<'_>) -> Vec<(String, String)> {
 
 /// The data on disk. The store's logs correspond to Redis's append-only file, and its snapshots to Redis's dump.
 fn persistence(context: &Context<'_>) -> Vec<(String, String)> {
-    let kept = context.node.kept.as_ref();
-    let number = |of: fn(&State) -> u64| kept.map_or(0, of).to_string();
-    let status = if kept.is_some_and(|kept| kept.has_failed) { "err" } else { "ok" };
+    let disk = context.node.disk.as_ref();
+    let number = |of: fn(&State) -> u64| disk.map_or(0, of).to_string();
+    let status = if disk.is_some_and(|disk| disk.has_failed) { "err" } else { "ok" };
     vec![
         line("loading", 0),
         line("async_loading", 0),
-        line("rdb_bgsave_in_progress", number(|kept| u64::from(kept.is_saving))),
-        line("rdb_last_save_time", number(|kept| kept.saved.unwrap_or(0) / 1000)),
+        line("rdb_bgsave_in_progress", number(|disk| u64::from(disk.is_saving))),
+        line("rdb_last_save_time", number(|disk| disk.saved.unwrap_or(0) / 1000)),
         line("rdb_last_bgsave_status", status),
-        line("aof_enabled", u8::from(kept.is_some())),
-        line("aof_rewrite_in_progress", number(|kept| u64::from(kept.is_saving))),
+        line("aof_enabled", u8::from(disk.is_some())),
+        line("aof_rewrite_in_progress", number(|disk| u64::from(disk.is_saving))),
         line("aof_last_bgrewrite_status", status),
         // A member that can't write exits.
         line("aof_last_write_status", "ok"),
-        line("aof_current_size", number(|kept| kept.snapshot + kept.logs)),
-        line("aof_base_size", number(|kept| kept.snapshot)),
+        line("aof_current_size", number(|disk| disk.snapshot + disk.logs)),
+        line("aof_base_size", number(|disk| disk.snapshot)),
     ]
 }
 

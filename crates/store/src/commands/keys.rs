@@ -1,6 +1,6 @@
 //! Commands on keys, whatever their values.
 
-use super::{Context, Failure, Outcome, integer, is};
+use super::{CommandResult, Context, Failure, integer, is};
 use crate::record::Record;
 use crate::resp::{Arguments, number};
 
@@ -9,25 +9,25 @@ fn count<'a>(
     context: &mut Context<'_>,
     arguments: Arguments<'a>,
     mut holds: impl FnMut(&mut Context<'_>, &'a [u8]) -> bool,
-) -> Outcome {
+) -> CommandResult {
     let count = arguments.from(1).filter(|key| holds(context, key)).count();
     context.reply.count(count as u64);
     Ok(())
 }
 
-pub(super) fn del(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn del(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     count(context, arguments, |context, key| context.bucket.remove(key, context.now))
 }
 
-pub(super) fn exists(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn exists(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     count(context, arguments, |context, key| context.bucket.exists(key, context.now))
 }
 
-pub(super) fn touch(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn touch(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     count(context, arguments, |context, key| context.bucket.get(key, context.now).is_some())
 }
 
-pub(super) fn kind(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn kind(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     let is_there = context.bucket.exists(arguments.get(1), context.now);
     context.reply.simple(if is_there { "string" } else { "none" });
     Ok(())
@@ -43,7 +43,7 @@ fn copy_value(context: &mut Context<'_>, from: &[u8], to: &[u8], replaces: bool)
     Ok(context.bucket.copy(from, to, now))
 }
 
-pub(super) fn rename(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn rename(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     let (from, to) = (arguments.get(1), arguments.get(2));
     copy_value(context, from, to, true)?;
     if from != to {
@@ -53,7 +53,7 @@ pub(super) fn rename(context: &mut Context<'_>, arguments: Arguments<'_>) -> Out
     Ok(())
 }
 
-pub(super) fn renamenx(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn renamenx(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     let copied = copy_value(context, arguments.get(1), arguments.get(2), false)?;
     if copied {
         context.bucket.remove(arguments.get(1), context.now);
@@ -62,7 +62,7 @@ pub(super) fn renamenx(context: &mut Context<'_>, arguments: Arguments<'_>) -> O
     Ok(())
 }
 
-pub(super) fn copy(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn copy(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     let (from, to, mut replaces) = (arguments.get(1), arguments.get(2), false);
     let mut rest = arguments.from(3);
     while let Some(option) = rest.next() {
@@ -86,11 +86,11 @@ pub(super) fn copy(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outco
 }
 
 /// Checks that a database is number 0.
-pub(super) fn check_database(number: &[u8]) -> Outcome {
+pub(super) fn check_database(number: &[u8]) -> CommandResult {
     if integer(number)? == 0 { Ok(()) } else { Err(Failure::Database) }
 }
 
-pub(super) fn move_key(_: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn move_key(_: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     check_database(arguments.get(2))?;
     Err(Failure::Message("ERR source and destination objects are the same".to_owned()))
 }
@@ -98,7 +98,7 @@ pub(super) fn move_key(_: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome
 /// How often RANDOMKEY draws a key, since one may have expired.
 const DRAWS: usize = 100;
 
-pub(super) fn randomkey(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+pub(super) fn randomkey(context: &mut Context<'_>, _: Arguments<'_>) -> CommandResult {
     let Context { bucket, node, now, reply, .. } = context;
     let drawn = (0..DRAWS).find_map(|_| bucket.random(node.draw()).filter(|record| !record.is_over(*now)));
     let found = drawn.or_else(|| bucket.records(*now).next());
@@ -109,7 +109,7 @@ pub(super) fn randomkey(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome 
 /// The longest value that Redis stores together with its header. [B]
 const EMBEDDED: usize = 44;
 
-pub(super) fn encoding(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn encoding(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     let name = context.bucket.peek(arguments.get(2), context.now).map(|record| match &*record.value() {
         value if number::integer(value).is_some() => "int",
         value if value.len() <= EMBEDDED => "embstr",
@@ -120,7 +120,7 @@ pub(super) fn encoding(context: &mut Context<'_>, arguments: Arguments<'_>) -> O
 }
 
 /// Replies with a number of a record, or null if there is none.
-fn reply_with(context: &mut Context<'_>, key: &[u8], number: impl Fn(&Record) -> u64) -> Outcome {
+fn reply_with(context: &mut Context<'_>, key: &[u8], number: impl Fn(&Record) -> u64) -> CommandResult {
     match context.bucket.peek(key, context.now).map(number) {
         Some(number) => context.reply.count(number),
         None => context.reply.null(),
@@ -128,16 +128,16 @@ fn reply_with(context: &mut Context<'_>, key: &[u8], number: impl Fn(&Record) ->
     Ok(())
 }
 
-pub(super) fn idle_time(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn idle_time(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     let now = context.now;
     reply_with(context, arguments.get(2), |record| record.idle(now))
 }
 
-pub(super) fn reference_count(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn reference_count(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     reply_with(context, arguments.get(2), |_| 1)
 }
 
-pub(super) fn frequency(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn frequency(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     if context.bucket.peek(arguments.get(2), context.now).is_none() {
         context.reply.null();
         return Ok(());

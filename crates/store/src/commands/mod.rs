@@ -1,4 +1,4 @@
-//! Clients' commands: one table of all, a file for each family, and how a request is carried out.
+//! Clients' commands: one table of all, a file for each family, and how a request is executed on one server's records.
 
 mod bit_fields;
 mod bits;
@@ -9,9 +9,9 @@ mod counters;
 mod documentation;
 mod expiry;
 mod information;
-mod keeping;
 mod keys;
 mod pattern;
+mod persistence;
 mod scan;
 mod server;
 mod strings;
@@ -19,13 +19,13 @@ mod subsequence;
 mod table;
 mod transactions;
 
-pub(crate) use cluster::slot_asked_for;
-pub(crate) use information::counts_keys;
-pub(crate) use keeping::refuses_snapshot;
+pub(crate) use cluster::{most_keys, slot};
+pub(crate) use information::asks_for_keyspace;
 pub(crate) use pattern::matches;
+pub(crate) use persistence::refuses_snapshot;
 pub(crate) use scan::{Wanted, cursor_at};
 pub use server::bytes;
-pub use table::{Arity, COMMANDS, Command, Flag, Group, Keys, find};
+pub use table::{Arity, COMMANDS, Command, Flag, Gather, Group, Keys, PoolHandler, Route, find};
 pub(crate) use transactions::lacks_room;
 
 use crate::bucket::Bucket;
@@ -49,7 +49,7 @@ pub struct Context<'a> {
     pub now: Milliseconds,
 }
 
-/// Why a command was not carried out. The texts are those of Redis, since clients look for them.
+/// Why a command was not executed. The texts are those of Redis, since clients look for them.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
     /// Unknown options, or options that exclude each other.
@@ -97,76 +97,115 @@ pub enum Failure {
 }
 
 /// How a command went. If it succeeded, it has replied; otherwise it has not.
-pub type Outcome = Result<(), Failure>;
+pub type CommandResult = Result<(), Failure>;
 
-/// Carries out a request, or queues it if the client is in a transaction, and replies.
-pub fn dispatch(context: &mut Context<'_>, arguments: Arguments<'_>) {
-    reply_to(context, |context| attempt(context, arguments));
+/// A request and the command that it names, if there is one.
+#[derive(Clone, Copy, Debug)]
+pub struct Invocation<'a> {
+    /// The command's row of the table.
+    pub command: Option<&'static Command>,
+    /// The request.
+    pub arguments: Arguments<'a>,
 }
 
-/// Carries out a request whose command was found, may be carried out and is not queued, and replies.
-pub(crate) fn dispatch_known(context: &mut Context<'_>, command: &'static Command, arguments: Arguments<'_>) {
-    reply_to(context, |context| {
-        find_room(context, command)?;
-        run(context, command, arguments)
-    });
+impl<'a> Invocation<'a> {
+    /// Looks a request up in the table.
+    #[inline]
+    pub fn of(arguments: Arguments<'a>) -> Invocation<'a> {
+        let command = find(arguments.get(0)).and_then(|command| command.with_subcommand(arguments).ok());
+        Invocation { command, arguments }
+    }
+
+    /// Whether this is special about its command.
+    #[inline]
+    pub fn has(self, flag: Flag) -> bool {
+        self.command.is_some_and(|command| command.has(flag))
+    }
+
+    /// Its keys.
+    pub fn keys(self) -> impl Iterator<Item = &'a [u8]> {
+        self.command.into_iter().flat_map(move |command| command.keys_of(self.arguments))
+    }
+
+    /// Its command, if it has one, enough arguments, and the client may use it.
+    ///
+    /// # Errors
+    /// [`Failure`]
+    #[inline]
+    pub(crate) fn admit(self, session: &Session) -> Result<&'static Command, Failure> {
+        let command = self.command.ok_or_else(|| unknown(self.arguments))?;
+        if !command.arity.allows(self.arguments.len()) {
+            return Err(Failure::Arity(command.name.to_owned()));
+        }
+        if !session.is_authenticated && !command.has(Flag::BeforeAuthentication) {
+            return Err(Failure::NotAuthenticated);
+        }
+        Ok(command)
+    }
 }
 
-/// Replies to a request as it succeeds or fails.
-#[inline]
-fn reply_to(context: &mut Context<'_>, carry_out: impl FnOnce(&mut Context<'_>) -> Outcome) {
+/// Executes a client's request, or queues it if the client is in a transaction, and replies.
+pub fn execute(context: &mut Context<'_>, invocation: Invocation<'_>) {
     let end = context.reply.end();
     context.session.client.last.set(context.now);
-    if let Err(failure) = carry_out(context) {
+    let outcome = execute_or_queue(context, invocation);
+    reply_to_failure(context, end, outcome);
+    context.session.has_replied(context.reply, end);
+}
+
+/// Executes a request of a transaction or of another member, and replies.
+pub(crate) fn apply(context: &mut Context<'_>, request: &OwnedArguments) {
+    let (end, invocation) = (context.reply.end(), Invocation::of(request.borrowed()));
+    let outcome = prepare(context, invocation).and_then(|command| run(context, command, invocation.arguments));
+    reply_to_failure(context, end, outcome);
+}
+
+/// Replaces what was replied from `end` on if the request has failed.
+#[inline]
+fn reply_to_failure(context: &mut Context<'_>, end: usize, outcome: CommandResult) {
+    if let Err(failure) = outcome {
         context.node.counts.errors += 1;
         context.reply.take_back(end);
         context.reply.error(&failure.to_string());
     }
-    context.session.has_replied(context.reply, end);
 }
 
-fn attempt(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
-    let checked = check(context, arguments);
+fn execute_or_queue(context: &mut Context<'_>, invocation: Invocation<'_>) -> CommandResult {
+    let prepared = prepare(context, invocation);
     if let Some(transaction) = &mut context.session.transaction {
-        let command = checked.inspect_err(|_| transaction.is_broken = true)?;
+        let command = prepared.inspect_err(|_| transaction.is_broken = true)?;
         if command.has(Flag::NoTransaction) {
             transaction.is_broken = true;
             return Err(Failure::InTransaction);
         }
         if !command.has(Flag::NotQueued) {
-            return transactions::queue(context, arguments);
+            return transactions::queue(context, invocation.arguments);
         }
-        return run(context, command, arguments);
+        return run(context, command, invocation.arguments);
     }
-    run(context, checked?, arguments)
+    run(context, prepared?, invocation.arguments)
 }
 
-/// The command of a request, if it may be carried out.
-fn check(context: &mut Context<'_>, arguments: Arguments<'_>) -> Result<&'static Command, Failure> {
-    let command = find(arguments.get(0)).ok_or_else(|| unknown(arguments))?;
-    let command = command.with_subcommand(arguments)?;
-    if !command.arity.allows(arguments.len()) {
-        return Err(Failure::Arity(command.name.to_owned()));
+/// The command of a request that may be executed and has room for what it stores.
+fn prepare(context: &mut Context<'_>, invocation: Invocation<'_>) -> Result<&'static Command, Failure> {
+    let command = invocation.admit(context.session)?;
+    if command.has(Flag::NeedsRoom) {
+        make_room(context)?;
     }
-    if !context.session.is_authenticated && !command.has(Flag::BeforeAuthentication) {
-        return Err(Failure::NotAuthenticated);
-    }
-    find_room(context, command)?;
     Ok(command)
 }
 
-/// Makes sure that there is room for what a command stores.
-fn find_room(context: &mut Context<'_>, command: &Command) -> Outcome {
-    if command.has(Flag::NeedsRoom) { make_room(context) } else { Ok(()) }
-}
-
-fn run(context: &mut Context<'_>, command: &'static Command, arguments: Arguments<'_>) -> Outcome {
+fn run(context: &mut Context<'_>, command: &'static Command, arguments: Arguments<'_>) -> CommandResult {
     context.node.counts.commands += 1;
     context.session.client.command.set(command.name);
     (command.run)(context, arguments)
 }
 
+/// Why no command has the name that a request gives.
 fn unknown(arguments: Arguments<'_>) -> Failure {
+    if let Some(Err(failure)) = find(arguments.get(0)).map(|command| command.with_subcommand(arguments)) {
+        return failure;
+    }
     let shown = |bytes: &[u8]| String::from_utf8_lossy(&bytes[..bytes.len().min(128)]).into_owned();
     let mut beginning = String::new();
     for argument in arguments.from(1) {
@@ -187,7 +226,7 @@ const SAMPLE: u32 = 5;
 const MOST_EVICTED: usize = 64;
 
 /// Makes sure that the records take no more memory than they may.
-fn make_room(context: &mut Context<'_>) -> Outcome {
+fn make_room(context: &mut Context<'_>) -> CommandResult {
     let Context { bucket, node, now, .. } = context;
     let Some(most) = node.settings.most_memory else { return Ok(()) };
     for _ in 0..MOST_EVICTED {
@@ -203,18 +242,6 @@ fn make_room(context: &mut Context<'_>) -> Outcome {
     }
     node.counts.out_of_memory += 1;
     Err(Failure::OutOfMemory)
-}
-
-/// Carries out a stored request: one of a transaction, or one for another member.
-pub(crate) fn carry_out(context: &mut Context<'_>, arguments: &OwnedArguments) {
-    let end = context.reply.end();
-    let arguments = arguments.borrowed();
-    let outcome = check(context, arguments).and_then(|command| run(context, command, arguments));
-    if let Err(failure) = outcome {
-        context.node.counts.errors += 1;
-        context.reply.take_back(end);
-        context.reply.error(&failure.to_string());
-    }
 }
 
 fn integer(text: &[u8]) -> Result<i64, Failure> {

@@ -9,7 +9,8 @@
 /// | `[a-c_]`, `[^a]` | one of these, or none of these |
 /// | `\*` | the byte itself |
 ///
-/// On a mismatch only the last `*` is extended. So the number of steps is at most the product of both lengths, whatever the pattern.
+/// On a mismatch only the last `*` is extended. So the number of steps is at most the product of both lengths, whatever
+/// the pattern.
 pub(crate) fn matches(pattern: &[u8], bytes: &[u8]) -> bool {
     let (mut pattern_rest, mut rest) = (pattern, bytes);
     // The pattern after the last star, and the bytes that the star has not matched.
@@ -50,7 +51,8 @@ fn one(pattern: &[u8], byte: u8) -> Option<&[u8]> {
     }
 }
 
-/// Whether a byte is in a class, whose opening bracket was read; and the pattern after the class. An unclosed class ends with the pattern.
+/// Whether a byte is in a class, whose opening bracket was read; and the pattern after the class. An unclosed class
+/// ends with the pattern.
 fn in_class(class: &[u8], byte: u8) -> (bool, &[u8]) {
     let (negated, mut class) = match class {
         [b'^', class @ ..] => (true, class),

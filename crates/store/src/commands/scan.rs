@@ -3,12 +3,12 @@
 use programs::linear_hash::Span;
 
 use super::pattern::matches;
-use super::{Context, Failure, Outcome, integer, is};
+use super::{CommandResult, Context, Failure, integer, is};
 use crate::record::Record;
 use crate::resp::Arguments;
 use crate::slot::SLOT_BITS;
 
-pub(super) fn keys(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn keys(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     let pattern = arguments.get(1);
     let found: Vec<&[u8]> =
         context.bucket.records(context.now).map(Record::key).filter(|key| matches(pattern, key)).collect();
@@ -20,16 +20,17 @@ pub(super) fn keys(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outco
 /// How many keys SCAN visits by default.
 const COUNT: u64 = 10;
 
-/// A cursor has 53 bits, so that clients hold it exactly, even as a signed or a floating-point number: the high bits of the place from which the scan
-/// goes on, and the level of the bucket that it is in. Scans pause only where a local bucket begins, and these are of level 44 at most: there are 2^14
-/// servers with up to 2^30 local buckets each.
+/// A cursor has 53 bits, so that clients hold it exactly, even as a signed or a floating-point number: the high bits of
+/// the place from which the scan goes on, and the level of the bucket that it is in. Scans pause only where a local
+/// bucket begins, and these are of level 44 at most: there are 2^14 servers with up to 2^30 local buckets each.
 ///
 /// ```text
 ///   63           53 52                             4 3     0
 ///   |      0       | the highest 49 bits of a place | level |
 /// ```
 ///
-/// A place keeps its meaning while the table grows and shrinks, whichever server has the keys from it on: splits divide the keys in the order of places.
+/// A place keeps its meaning while the table grows and shrinks, whichever server has the keys from it on: splits divide
+/// the keys in the order of places.
 const PLACE_BITS: u32 = 49;
 const LEVEL_BITS: u32 = 4;
 
@@ -89,7 +90,7 @@ impl<'a> Wanted<'a> {
     }
 }
 
-pub(super) fn scan(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn scan(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     let wanted = Wanted::read(arguments)?;
     let mut found: Vec<Box<[u8]>> = Vec::new();
     let next = wanted.rest().and_then(|rest| {

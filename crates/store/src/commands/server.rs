@@ -3,18 +3,18 @@
 use std::ops::RangeInclusive;
 
 use super::pattern::matches;
-use super::{Context, Failure, Outcome, integer, is, lossy};
+use super::{CommandResult, Context, Failure, integer, is, lossy};
 use crate::journal::disk::Fsync;
 use crate::node::{Counts, Eviction, Settings};
 use crate::resp::{Arguments, number};
 
-pub(super) fn dbsize(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+pub(super) fn dbsize(context: &mut Context<'_>, _: Arguments<'_>) -> CommandResult {
     context.bucket.sweep(context.now, usize::MAX);
     context.reply.count(context.bucket.len());
     Ok(())
 }
 
-pub(super) fn flush(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn flush(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     let known =
         arguments.len() == 1 || arguments.len() == 2 && (is(arguments.get(1), "async") || is(arguments.get(1), "sync"));
     if !known {
@@ -25,14 +25,14 @@ pub(super) fn flush(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outc
     Ok(())
 }
 
-pub(super) fn time(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+pub(super) fn time(context: &mut Context<'_>, _: Arguments<'_>) -> CommandResult {
     context.reply.array(2);
     context.reply.bulk((context.now / 1000).to_string().as_bytes());
     context.reply.bulk((context.now % 1000 * 1000).to_string().as_bytes());
     Ok(())
 }
 
-pub(super) fn wait(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn wait(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     integer(arguments.get(1))?;
     let failure = |text: &str| Failure::Message(text.to_owned());
     let timeout = integer(arguments.get(2)).map_err(|_| failure("ERR timeout is not an integer or out of range"))?;
@@ -46,7 +46,7 @@ pub(super) fn wait(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outco
 /// The mean memory of a key's place in the table. [B]
 const PLACE: usize = 16;
 
-pub(super) fn memory_usage(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn memory_usage(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     match arguments.len() {
         3 => {}
         5 if is(arguments.get(3), "samples") => drop(integer(arguments.get(4))?),
@@ -59,7 +59,7 @@ pub(super) fn memory_usage(context: &mut Context<'_>, arguments: Arguments<'_>) 
     Ok(())
 }
 
-pub(super) fn function_flush(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn function_flush(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     if arguments.len() > 3 || arguments.len() == 3 && !is(arguments.get(2), "async") && !is(arguments.get(2), "sync") {
         return Err(Failure::Message("ERR FUNCTION FLUSH only supports SYNC|ASYNC option".to_owned()));
     }
@@ -67,7 +67,7 @@ pub(super) fn function_flush(context: &mut Context<'_>, arguments: Arguments<'_>
     Ok(())
 }
 
-pub(super) fn function_list(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+pub(super) fn function_list(context: &mut Context<'_>, _: Arguments<'_>) -> CommandResult {
     context.reply.array(0);
     Ok(())
 }
@@ -75,12 +75,12 @@ pub(super) fn function_list(context: &mut Context<'_>, _: Arguments<'_>) -> Outc
 /// All settings by their names in Redis, with their values; settings that can't be changed have their fixed value.
 fn settings(context: &Context<'_>) -> Vec<(&'static str, String)> {
     let Settings { password, most_clients, most_memory, eviction, limits, most_idle, .. } = &context.node.settings;
-    let kept = context.node.kept.as_ref();
+    let disk = context.node.disk.as_ref();
     vec![
-        ("appendfsync", kept.map_or(Fsync::default(), |kept| kept.fsync).name().to_owned()),
-        ("appendonly", if kept.is_some() { "yes" } else { "no" }.to_owned()),
+        ("appendfsync", disk.map_or(Fsync::default(), |disk| disk.fsync).name().to_owned()),
+        ("appendonly", if disk.is_some() { "yes" } else { "no" }.to_owned()),
         ("databases", "1".to_owned()),
-        ("dir", kept.map_or_else(String::new, |kept| kept.directory.display().to_string())),
+        ("dir", disk.map_or_else(String::new, |disk| disk.directory.display().to_string())),
         ("maxclients", most_clients.to_string()),
         ("maxmemory", most_memory.unwrap_or(0).to_string()),
         ("maxmemory-policy", eviction.name().to_owned()),
@@ -92,7 +92,7 @@ fn settings(context: &Context<'_>) -> Vec<(&'static str, String)> {
     ]
 }
 
-pub(super) fn config_get(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn config_get(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     let mut found = settings(context);
     found.retain(|(name, _)| arguments.from(2).any(|pattern| matches(&pattern.to_ascii_lowercase(), name.as_bytes())));
     context.reply.map(found.len());
@@ -104,7 +104,7 @@ pub(super) fn config_get(context: &mut Context<'_>, arguments: Arguments<'_>) ->
 }
 
 /// Sets all given settings, or none.
-pub(super) fn config_set(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn config_set(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     if !arguments.len().is_multiple_of(2) {
         return Err(Failure::Arity("config|set".to_owned()));
     }
@@ -186,13 +186,13 @@ pub fn bytes(text: &[u8]) -> Result<usize, String> {
     bytes.ok_or_else(|| "argument must be a memory value".to_owned())
 }
 
-pub(super) fn config_resetstat(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+pub(super) fn config_resetstat(context: &mut Context<'_>, _: Arguments<'_>) -> CommandResult {
     context.node.counts = Counts::default();
     context.bucket.counts = crate::bucket::Counts::default();
     context.reply.ok();
     Ok(())
 }
 
-pub(super) fn config_rewrite(_: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+pub(super) fn config_rewrite(_: &mut Context<'_>, _: Arguments<'_>) -> CommandResult {
     Err(Failure::Message("ERR The server is running without a config file".to_owned()))
 }

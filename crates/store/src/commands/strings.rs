@@ -3,12 +3,12 @@
 use std::ops::Range;
 
 use super::expiry::{Unit, expiry_after};
-use super::{Context, Failure, Outcome, integer, is};
+use super::{CommandResult, Context, Failure, integer, is};
 use crate::large::MaybeShared;
 use crate::record::{Milliseconds, Record};
 use crate::resp::Arguments;
 
-pub(super) fn get(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn get(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     let found = context.bucket.get(arguments.get(1), context.now).map(Record::value);
     context.reply.value_or_null(found);
     Ok(())
@@ -91,7 +91,7 @@ fn positive_expiry(
     }
 }
 
-pub(super) fn set(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn set(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     let (key, value, now) = (arguments.get(1), arguments.value(2), context.now);
     if arguments.len() == 3 {
         context.bucket.set(key, value, None, now);
@@ -120,22 +120,22 @@ pub(super) fn set(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcom
     Ok(())
 }
 
-fn set_for(context: &mut Context<'_>, arguments: Arguments<'_>, unit: Unit, command: &'static str) -> Outcome {
+fn set_for(context: &mut Context<'_>, arguments: Arguments<'_>, unit: Unit, command: &'static str) -> CommandResult {
     let expiry = positive_expiry(arguments.get(2), unit, context.now, command)?;
     context.bucket.set(arguments.get(1), arguments.value(3), Some(expiry), context.now);
     context.reply.ok();
     Ok(())
 }
 
-pub(super) fn setex(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn setex(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     set_for(context, arguments, Unit::Seconds, "setex")
 }
 
-pub(super) fn psetex(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn psetex(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     set_for(context, arguments, Unit::Milliseconds, "psetex")
 }
 
-pub(super) fn setnx(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn setnx(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     let (key, now) = (arguments.get(1), context.now);
     let is_new = context.bucket.peek(key, now).is_none();
     if is_new {
@@ -145,19 +145,19 @@ pub(super) fn setnx(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outc
     Ok(())
 }
 
-pub(super) fn getset(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn getset(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     get(context, arguments)?;
     context.bucket.set(arguments.get(1), arguments.value(2), None, context.now);
     Ok(())
 }
 
-pub(super) fn getdel(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn getdel(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     get(context, arguments)?;
     context.bucket.remove(arguments.get(1), context.now);
     Ok(())
 }
 
-pub(super) fn getex(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn getex(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     let (key, now) = (arguments.get(1), context.now);
     let options = Options::read(arguments, 2, &["persist"], now, "getex")?;
     get(context, arguments)?;
@@ -170,7 +170,7 @@ pub(super) fn getex(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outc
     Ok(())
 }
 
-pub(super) fn mget(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn mget(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     context.reply.array(arguments.len() - 1);
     for key in arguments.from(1) {
         let found = context.bucket.get(key, context.now).map(Record::value);
@@ -191,7 +191,7 @@ fn pairs<'a>(
     Ok(keys.map(move |key| (arguments.get(key), arguments.value(key + 1))))
 }
 
-pub(super) fn mset(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn mset(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     for (key, value) in pairs(arguments, "mset")? {
         context.bucket.set(key, value, None, context.now);
     }
@@ -199,7 +199,7 @@ pub(super) fn mset(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outco
     Ok(())
 }
 
-pub(super) fn msetnx(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn msetnx(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     let now = context.now;
     let all_new = pairs(arguments, "msetnx")?.all(|(key, _)| context.bucket.peek(key, now).is_none());
     if all_new {
@@ -209,13 +209,13 @@ pub(super) fn msetnx(context: &mut Context<'_>, arguments: Arguments<'_>) -> Out
     Ok(())
 }
 
-pub(super) fn strlen(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn strlen(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     let length = context.bucket.get(arguments.get(1), context.now).map_or(0, Record::value_length);
     context.reply.count(length as u64);
     Ok(())
 }
 
-pub(super) fn append(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn append(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     let (key, added, now) = (arguments.get(1), arguments.get(2), context.now);
     let there = context.bucket.peek(key, now).map(Record::value_length);
     let before = there.unwrap_or(0);
@@ -234,7 +234,7 @@ pub(super) fn fitting(context: &Context<'_>, start: usize, length: usize) -> Res
     start.checked_add(length).filter(|&end| end <= context.node.settings.limits.argument).ok_or(Failure::TooLong)
 }
 
-pub(super) fn setrange(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn setrange(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     let (key, added, now) = (arguments.get(1), arguments.get(3), context.now);
     let offset = usize::try_from(integer(arguments.get(2))?).map_err(|_| Failure::Offset)?;
     let before = context.bucket.peek(key, now).map_or(0, Record::value_length);
@@ -249,14 +249,15 @@ pub(super) fn setrange(context: &mut Context<'_>, arguments: Arguments<'_>) -> O
     Ok(())
 }
 
-pub(super) fn getrange(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn getrange(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     let (first, last) = (integer(arguments.get(2))?, integer(arguments.get(3))?);
     let value = context.bucket.get(arguments.get(1), context.now).map_or(MaybeShared::Borrowed(&[]), Record::value);
     context.reply.value(value.part(part(value.len(), first, last)));
     Ok(())
 }
 
-/// The part of a value of this length from the first byte to the last, inclusive; negative positions count from the end.
+/// The part of a value of this length from the first byte to the last, inclusive; negative positions count from the
+/// end.
 fn part(length: usize, first: i64, last: i64) -> Range<usize> {
     let length = length as i64;
     let place = |place: i64| if place < 0 { (length + place).max(0) } else { place };

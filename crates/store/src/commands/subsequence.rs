@@ -1,11 +1,12 @@
 //! LCS: the longest common subsequence of two values.
 
-use super::{Context, Failure, Outcome, integer, is};
+use super::{CommandResult, Context, Failure, integer, is};
 use crate::large::MaybeShared;
 use crate::record::Record;
 use crate::resp::Arguments;
 
-/// Redis has a table with this many bytes for each pair of bytes, and refuses values for which it would be too large. [B]
+/// Redis has a table with this many bytes for each pair of bytes, and refuses values for which it would be too large.
+/// [B]
 const CELL: usize = 4;
 
 /// What LCS is to return.
@@ -55,14 +56,16 @@ struct Common {
     matches: Vec<Match>,
 }
 
-/// Finds a longest common subsequence, and its parts if they are wanted, by the recurrence over the beginnings of both values:
+/// Finds a longest common subsequence, and its parts if they are wanted, by the recurrence over the beginnings of both
+/// values:
 ///
 /// ```text
 ///   L(i, j) = L(i - 1, j - 1) + 1                   if a and b have the same byte there
 ///             max(L(i - 1, j), L(i, j - 1))         otherwise
 /// ```
 ///
-/// Two rows of lengths are kept, and one bit of each pair of beginnings: whether the former is the larger one, so that the way back goes there.
+/// Two rows of lengths are kept, and one bit of each pair of beginnings: whether the former is the larger one, so that
+/// the way back goes there.
 ///
 /// Source: Wagner and Fischer, "The string-to-string correction problem", JACM 21 (1974).
 fn longest_common(a: &[u8], b: &[u8], wants_matches: bool) -> Common {
@@ -99,7 +102,7 @@ fn longest_common(a: &[u8], b: &[u8], wants_matches: bool) -> Common {
     common
 }
 
-pub(super) fn longest_common_subsequence(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn longest_common_subsequence(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     let options = Options::read(arguments)?;
     let now = context.now;
     let a = context.bucket.get(arguments.get(1), now).map(Record::value).map(MaybeShared::into_shared);

@@ -1,10 +1,10 @@
-//! Transactions: several requests carried out as one.
+//! Transactions: several requests executed as one.
 
-use super::{Context, Failure, Flag, Outcome, carry_out, find, make_room};
+use super::{CommandResult, Context, Failure, Flag, Invocation, apply, make_room};
 use crate::connection::Transaction;
 use crate::resp::{Arguments, OwnedArguments};
 
-pub(super) fn multi(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+pub(super) fn multi(context: &mut Context<'_>, _: Arguments<'_>) -> CommandResult {
     if context.session.transaction.is_some() {
         return Err(Failure::Message("ERR MULTI calls can not be nested".to_owned()));
     }
@@ -15,7 +15,7 @@ pub(super) fn multi(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
 }
 
 /// Queues a request until EXEC.
-pub(super) fn queue(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn queue(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     let most = context.node.settings.limits.request;
     let Some(transaction) = &mut context.session.transaction else { return Ok(()) };
     let request = OwnedArguments::from(arguments);
@@ -39,7 +39,7 @@ fn end(context: &mut Context<'_>, command: &str) -> Result<Transaction, Failure>
     Ok(transaction)
 }
 
-pub(super) fn discard(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+pub(super) fn discard(context: &mut Context<'_>, _: Arguments<'_>) -> CommandResult {
     end(context, "DISCARD")?;
     context.session.unwatch(context.bucket);
     context.reply.ok();
@@ -47,9 +47,8 @@ pub(super) fn discard(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
 }
 
 /// Why a transaction is not even begun: one of its requests needs room, and there is none.
-pub(crate) fn lacks_room(context: &mut Context<'_>, requests: &[OwnedArguments]) -> Outcome {
-    let needs_room =
-        |request: &OwnedArguments| find(request.borrowed().get(0)).is_some_and(|command| command.has(Flag::NeedsRoom));
+pub(crate) fn lacks_room(context: &mut Context<'_>, requests: &[OwnedArguments]) -> CommandResult {
+    let needs_room = |request: &OwnedArguments| Invocation::of(request.borrowed()).has(Flag::NeedsRoom);
     if !requests.iter().any(needs_room) {
         return Ok(());
     }
@@ -57,7 +56,7 @@ pub(crate) fn lacks_room(context: &mut Context<'_>, requests: &[OwnedArguments])
         .map_err(|failure| Failure::Message(format!("EXECABORT Transaction discarded because of: {failure}")))
 }
 
-pub(super) fn exec(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+pub(super) fn exec(context: &mut Context<'_>, _: Arguments<'_>) -> CommandResult {
     let transaction = end(context, "EXEC")?;
     if let Err(failure) = lacks_room(context, &transaction.requests) {
         context.session.unwatch(context.bucket);
@@ -76,11 +75,11 @@ pub(super) fn exec(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
         return Ok(());
     }
     context.reply.array(transaction.requests.len());
-    transaction.requests.iter().for_each(|request| carry_out(context, request));
+    transaction.requests.iter().for_each(|request| apply(context, request));
     Ok(())
 }
 
-pub(super) fn watch(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outcome {
+pub(super) fn watch(context: &mut Context<'_>, arguments: Arguments<'_>) -> CommandResult {
     if context.session.transaction.is_some() {
         return Err(Failure::Message("ERR WATCH inside MULTI is not allowed".to_owned()));
     }
@@ -95,7 +94,7 @@ pub(super) fn watch(context: &mut Context<'_>, arguments: Arguments<'_>) -> Outc
     Ok(())
 }
 
-pub(super) fn unwatch(context: &mut Context<'_>, _: Arguments<'_>) -> Outcome {
+pub(super) fn unwatch(context: &mut Context<'_>, _: Arguments<'_>) -> CommandResult {
     context.session.unwatch(context.bucket);
     context.reply.ok();
     Ok(())

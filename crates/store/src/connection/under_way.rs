@@ -1,7 +1,8 @@
 //! The requests of a client that are not answered yet, in the order in which they came.
 //!
-//! Requests for different keys are under way to their servers at the same time. Any other request waits until nothing is under way, and those
-//! after it wait until it is done. So requests for one key are carried out in the order in which they came, wherever the key has moved by then.
+//! Requests for different keys are under way to their servers at the same time. Any other request waits until nothing
+//! is under way, and those after it wait until it is done. So requests for one key are executed in the order in
+//! which they came, wherever the key has moved by then.
 
 use std::collections::VecDeque;
 
@@ -14,14 +15,15 @@ use crate::record::Milliseconds;
 const MOST: usize = 64;
 /// The most at first, when the size of the replies is not known yet.
 const MOST_AT_FIRST: usize = 16;
-/// The most memory of requests that are under way and of replies that wait for their turn; a single one may be larger. [B]
+/// The most memory of requests that are under way and of replies that wait for their turn; a single one may be larger.
+/// [B]
 const MOST_HELD: usize = 1 << 20;
 
 /// An INFO waits no longer for the number of keys: operators ask for it to see which members are gone. [ms]
 const LONGEST_FOR_KEYSPACE: Milliseconds = 1_000;
 
-/// A request is given up only after it could have reached another server so slowly. It is sent again after the time that it takes at the pace that is
-/// assumed: eight times that is enough for it to be lost several times. [B/ms]
+/// A request is given up only after it could have reached another server so slowly. It is sent again after the time
+/// that it takes at the pace that is assumed: eight times that is enough for it to be lost several times. [B/ms]
 const LEAST_PACE: usize = crate::host::LEAST_PACE / 8;
 
 /// A request.
@@ -73,7 +75,8 @@ impl UnderWay {
         is_alone || self.asked.len() >= self.most || !self.is_empty() && self.held > MOST_HELD
     }
 
-    /// Whether a request may be begun; `c` is the hash of its only key, or none if no other request may be under way with it.
+    /// Whether a request may be begun; `c` is the hash of its only key, or none if no other request may be under way
+    /// with it.
     pub(super) fn admits(&self, c: Option<u64>) -> bool {
         let does_not_conflict = |asked: &Asked| match asked.state {
             State::Waits(_) => asked.c != c,
@@ -89,7 +92,7 @@ impl UnderWay {
         self.asked.push_back(Asked { c, size, since: now, state: State::Waits(waiting) });
     }
 
-    /// Holds the reply of a request that was carried out at once, while those before it wait.
+    /// Holds the reply of a request that was executed at once, while those before it wait.
     pub(super) fn hold(&mut self, reply: Pieces) {
         let size = reply.len();
         self.held += size;
@@ -137,7 +140,8 @@ impl UnderWay {
         asked.state = State::Replied(reply);
     }
 
-    /// A reply of this length has arrived. Adapts the number of requests that may be under way: it grows by one at a time and shrinks at once.
+    /// A reply of this length has arrived. Adapts the number of requests that may be under way: it grows by one at a
+    /// time and shrinks at once.
     fn has_seen(&mut self, length: usize) {
         self.most = (self.most + 1).min(MOST).min(MOST_HELD / length.max(1)).max(1);
     }
@@ -159,7 +163,8 @@ impl UnderWay {
         Some(reply)
     }
 
-    /// Takes out what has waited for other servers for longer than this: the place of each request, and what it waited for.
+    /// Takes out what has waited for other servers for longer than this: the place of each request, and what it waited
+    /// for.
     pub(super) fn waiting_for_long(&mut self, now: Milliseconds, longest: Milliseconds) -> Vec<(usize, Waiting)> {
         let is_late = |asked: &Asked| {
             let longest = match &asked.state {

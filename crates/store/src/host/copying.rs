@@ -1,13 +1,15 @@
-//! A large value that others share is copied before it is changed: a part in each turn of the loop, while other clients are served.
+//! A large value that others share is copied before it is changed: a part in each turn of the loop, while other clients
+//! are served.
 
 use std::collections::BTreeSet;
 
 use super::Host;
+use crate::commands::{Flag, Invocation};
 use crate::connection::Transaction;
 use crate::contents::Operation;
 use crate::large::{self, SharedValue};
 use crate::record::{Milliseconds, Record};
-use crate::resp::{Arguments, OwnedArguments};
+use crate::resp::OwnedArguments;
 use crate::slot::c_of;
 
 /// How much of a value is copied in a turn. [B]
@@ -43,28 +45,24 @@ impl Copying {
 
 /// The key whose value a request changes in place, if it is such a request.
 #[inline]
-fn changed_in_place(arguments: Arguments<'_>) -> Option<&[u8]> {
-    const NAMES: [&[u8]; 4] = [b"append", b"setrange", b"setbit", b"bitfield"];
-    let name = arguments.get(0);
-    // All but a few requests are told apart by the length of their names.
-    let changes = (6..=8).contains(&name.len()) && NAMES.iter().any(|known| name.eq_ignore_ascii_case(known));
-    changes.then(|| arguments.get(1))
+fn changed_in_place(invocation: Invocation<'_>) -> Option<&[u8]> {
+    invocation.has(Flag::InPlace).then(|| invocation.arguments.get(1))
 }
 
 /// The keys whose values these requests change in place.
 fn all_changed_in_place(requests: &[OwnedArguments]) -> impl Iterator<Item = &[u8]> {
-    requests.iter().filter_map(|request| changed_in_place(request.borrowed()))
+    requests.iter().filter_map(|request| changed_in_place(Invocation::of(request.borrowed())))
 }
 
 impl Host {
-    /// Whether a client's request has to wait until the large values that it changes are copied, since others share them. If so, copies the next
-    /// part of one. The requests of a transaction do not wait, but its EXEC does.
+    /// Whether a client's request has to wait until the large values that it changes are copied, since others share
+    /// them. If so, copies the next part of one. The requests of a transaction do not wait, but its EXEC does.
     #[inline]
-    pub fn copies_first(&mut self, transaction: Option<&Transaction>, arguments: Arguments<'_>) -> bool {
+    pub fn copies_first(&mut self, transaction: Option<&Transaction>, invocation: Invocation<'_>) -> bool {
         match transaction {
-            None => changed_in_place(arguments).is_some_and(|key| self.goes_on_copying([key].into_iter())),
+            None => changed_in_place(invocation).is_some_and(|key| self.goes_on_copying([key].into_iter())),
             Some(transaction) => {
-                arguments.get(0).eq_ignore_ascii_case(b"exec")
+                invocation.has(Flag::EndsTransaction)
                     && self.goes_on_copying(all_changed_in_place(&transaction.requests))
             }
         }
@@ -94,7 +92,8 @@ impl Host {
         self.copying.iter().any(|copying| copying.number == number)
     }
 
-    /// Copies the next part of the large values of these keys, as far as others share them. Once all are copied the copies take their places.
+    /// Copies the next part of the large values of these keys, as far as others share them. Once all are copied the
+    /// copies take their places.
     fn goes_on_copying<'a>(&mut self, keys: impl Iterator<Item = &'a [u8]>) -> bool {
         let now = self.node.borrow().now;
         let numbers: BTreeSet<u64> = keys.filter_map(|key| self.number_of_large(key, now)).collect();

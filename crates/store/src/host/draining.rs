@@ -5,21 +5,17 @@ use std::collections::BTreeSet;
 use super::{Host, time};
 use crate::member::{Departure, Identity, Peer, Role, Stage};
 use crate::node::GroupState;
-use crate::resp::{Arguments, Reply};
-
-/// Whether a request is CLUSTER DRAIN.
-pub(super) fn is_asked_for(arguments: Arguments<'_>) -> bool {
-    arguments.len() == 2 && arguments.get(1).eq_ignore_ascii_case(b"drain")
-}
+use crate::resp::Reply;
 
 impl Host {
     /// Whether the member is leaving already.
     pub(super) fn leaves(&self) -> bool {
-        self.member.departure().is_some()
+        self.member.membership().departure().is_some()
     }
 
-    /// Makes the member leave, unless it is leaving already, and replies with its progress. All servers were just asked for their levels.
-    pub(super) fn drain(&mut self, reply: &mut Reply) {
+    /// Makes the member leave, unless it is leaving already, and replies with its progress. All servers were just asked
+    /// for their levels.
+    pub(super) fn leave_pool(&mut self, reply: &mut Reply) {
         if !self.leaves() {
             if let Some(refusal) = self.refuses_to_leave() {
                 return reply.error(&refusal);
@@ -27,15 +23,16 @@ impl Host {
             let now = time(&self.node.borrow());
             self.member.leave(now, &mut self.outputs);
         }
-        if let Some(departure) = self.member.departure() {
-            self.say_how_far(departure, reply);
+        if let Some(departure) = self.member.membership().departure() {
+            self.reply_with_progress(departure, reply);
         }
     }
 
-    /// Replies with the stage, the number of servers still here, the servers that have moved with their hosts, and the members it waits for.
-    fn say_how_far(&self, departure: &Departure, reply: &mut Reply) {
+    /// Replies with the stage, the number of servers still here, the servers that have moved with their hosts, and the
+    /// members it waits for.
+    fn reply_with_progress(&self, departure: &Departure, reply: &mut Reply) {
         // Its disk may still be needed to rebuild others of its group.
-        let (keeper, is_given) = match &self.node.borrow().group {
+        let (parity_member, is_given) = match &self.node.borrow().group {
             Some(GroupState::Data { covered_by, .. }) => (covered_by.clone(), false),
             Some(GroupState::Spare { is_given }) => (None, *is_given),
             Some(GroupState::Parity(_)) | None => (None, false),
@@ -43,7 +40,7 @@ impl Host {
         let stage: &[u8] = match departure.stage {
             Stage::Moving => b"moving",
             Stage::Over => b"leaving",
-            Stage::Gone if keeper.is_some() || is_given => b"leaving",
+            Stage::Gone if parity_member.is_some() || is_given => b"leaving",
             Stage::Gone => b"left",
         };
         reply.array(4);
@@ -55,8 +52,9 @@ impl Host {
             reply.integer(i64::from(*server));
             reply.bulk(self.address_of(*host).as_bytes());
         }
-        let is_keeper = |peer: &&Peer| departure.stage == Stage::Gone && Some(peer.identity.to_string()) == keeper;
-        let waits = self.member.not_heard().chain(self.member.peers().filter(is_keeper));
+        let is_parity_member =
+            |peer: &&Peer| departure.stage == Stage::Gone && Some(peer.identity.to_string()) == parity_member;
+        let waits = self.member.uninformed().chain(self.member.membership().peers().filter(is_parity_member));
         // A member without `--data` that was started again has the address of the one that it was.
         let waits: BTreeSet<String> = waits.map(|peer| peer.clients.to_string()).collect();
         reply.array(waits.len());
@@ -64,14 +62,15 @@ impl Host {
     }
 
     fn address_of(&self, member: Identity) -> String {
-        self.member.peer(member).map_or_else(|| member.to_string(), |peer| peer.clients.to_string())
+        self.member.membership().peer(member).map_or_else(|| member.to_string(), |peer| peer.clients.to_string())
     }
 
     fn refuses_to_leave(&self) -> Option<String> {
         let (member, servers) = (&self.member, self.member.image().extent().buckets());
         let is_other_host = |peer: &&Peer| peer.role == Role::Data;
-        let (others, most) = (member.peers().filter(is_other_host).count(), member.most_servers_of_others());
-        if let Some(other) = member.who_leaves() {
+        let (others, most) =
+            (member.membership().peers().filter(is_other_host).count(), member.most_servers_of_others());
+        if let Some(other) = member.membership().who_leaves() {
             return Some(format!("ERR the member at {} is leaving: try again when it has left", other.clients));
         }
         match &self.node.borrow().group {

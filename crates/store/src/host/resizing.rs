@@ -7,37 +7,29 @@ use crate::resp::{Arguments, Reply, number};
 
 /// A command to resize the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Resize {
+pub enum Resize {
+    /// To so many more servers.
     Grow(u32),
+    /// To so many fewer.
     Shrink(u32),
 }
 
 impl Resize {
-    fn read(arguments: Arguments<'_>) -> Option<Resize> {
+    /// By how many servers a request wants to resize the file.
+    pub(super) fn by(arguments: Arguments<'_>) -> Option<u32> {
         let by = match arguments.len() {
             2 => Some(1),
             3 => number::integer(arguments.get(2)),
             _ => None,
         };
-        let by = u32::try_from(by?).ok()?;
-        match arguments.get(1) {
-            name if name.eq_ignore_ascii_case(b"grow") => Some(Resize::Grow(by)),
-            name if name.eq_ignore_ascii_case(b"shrink") => Some(Resize::Shrink(by)),
-            _ => None,
-        }
+        u32::try_from(by?).ok()
     }
 }
 
-/// Whether a request is one of these commands.
-pub(super) fn is_asked_for(arguments: Arguments<'_>) -> bool {
-    Resize::read(arguments).is_some()
-}
-
 impl Host {
-    /// Has the file, which has `records` records, grow or shrink, and replies how many servers there will be. All servers were just asked for their
-    /// levels.
-    pub(super) fn resize(&mut self, arguments: Arguments<'_>, records: u64, reply: &mut Reply) {
-        let Some(resize) = Resize::read(arguments) else { return };
+    /// Has the file, which has `records` records, grow or shrink, and replies how many servers there will be. All
+    /// servers were just asked for their levels.
+    pub(super) fn resize(&mut self, resize: Resize, records: u64, reply: &mut Reply) {
         match self.bounds_for(resize, records) {
             Ok((servers, bounds)) => {
                 let now = time(&self.node.borrow());
@@ -56,10 +48,12 @@ impl Host {
             Resize::Grow(by) => {
                 let (most, least) = (self.member.most_servers(), servers.saturating_add(by));
                 if least > most {
-                    let (members, away) = (self.member.hosts().count(), self.member.hosts_away().count());
+                    let (members, away) =
+                        (self.member.membership().hosts().count(), self.member.membership().hosts_away().count());
                     let gone = if away == 0 { String::new() } else { format!(", {away} of them not connected,") };
                     return Err(format!(
-                        "ERR no room for {least} servers: {members} members{gone} host at most {most} together; more members have to join"
+                        "ERR no room for {least} servers: {members} members{gone} host at most {most} together; \
+                         more members have to join"
                     ));
                 }
                 Ok((least, Bounds { least, most: u32::MAX }))
@@ -106,8 +100,8 @@ mod tests {
         for other in [2, 3] {
             host.with_member(|member, now, outputs| {
                 let joins = Message::Join(peer(other), member.settings());
-                member.take(now, Identity(other), joins, outputs);
-                member.meet(peer(other), outputs);
+                member.receive(now, Identity(other), joins, outputs);
+                member.connect(peer(other), outputs);
             });
         }
         let refusal = |host: &Host| host.bounds_for(Resize::Grow(9), 0).unwrap_err();
@@ -115,10 +109,11 @@ mod tests {
             refusal(&host),
             "ERR no room for 10 servers: 3 members host at most 6 together; more members have to join"
         );
-        host.with_member(|member, _, outputs| member.loses(Identity(3), outputs));
+        host.with_member(|member, _, outputs| member.disconnect(Identity(3), outputs));
         assert_eq!(
             refusal(&host),
-            "ERR no room for 10 servers: 3 members, 1 of them not connected, host at most 4 together; more members have to join"
+            "ERR no room for 10 servers: 3 members, 1 of them not connected, host at most 4 together; \
+             more members have to join"
         );
     }
 }

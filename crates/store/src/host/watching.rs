@@ -1,13 +1,13 @@
 //! Transactions, and the keys that clients watch for them, on any server.
 //!
-//! Keys of this member's servers are watched in their bucket. For keys of another server the session receives stamps, which are sent with the
-//! transaction: the server carries it out only if they are still valid there. A key that has moved meanwhile has no valid stamp.
+//! Keys of this member's servers are watched in their bucket. For keys of another server the session receives stamps,
+//! which are sent with the transaction: the server executes it only if they are still valid there. A key that has moved
+//! meanwhile has no valid stamp.
 
-use super::{Host, dispatch_on};
+use super::{Call, Host, Waiting, execute_on, keys_of};
 use crate::connection::Session;
-use crate::contents::{Operation, Outcome, read_stamps};
-use crate::host::{Waiting, keys_of};
-use crate::resp::{Arguments, OwnedArguments, Reply};
+use crate::contents::{EncodedReply, Operation, read_stamps};
+use crate::resp::{OwnedArguments, Reply};
 use crate::slot::c_of;
 
 /// The most keys of other members that a client may watch.
@@ -16,19 +16,37 @@ const MOST_WATCHED: usize = 1_024;
 const MOST_BYTES: usize = 1 << 20;
 
 impl Host {
+    /// WATCH: of keys on a server of this member, or on another's.
+    pub(crate) fn watch(&mut self, call: &mut Call<'_>) -> Option<Waiting> {
+        if call.session.transaction.is_some() {
+            // The reply says that it is not allowed there.
+            self.execute_on_any(call);
+            return None;
+        }
+        let c = c_of(call.invocation.arguments.get(1));
+        let is_executed = self.has_all_watched(c, call.session) && self.execute_locally(c, call);
+        if is_executed || self.redirects(c, call) {
+            return None;
+        }
+        self.watch_elsewhere(c, call)
+    }
+
+    /// Whether the server of this member that has the key of hash C has all keys that a client watches already, too.
+    fn has_all_watched(&mut self, c: u64, session: &Session) -> bool {
+        let watched = session.watched.iter().map(|(key, _)| &**key);
+        let bucket = self.member.holder(c).map(|(_, bucket)| bucket);
+        session.stamped.is_empty() && bucket.is_some_and(|bucket| bucket.refuses(c, watched).is_none())
+    }
+
     /// Asks the server that has the key of hash C for stamps. All keys that the client watches must be on that server.
-    pub(super) fn watch_elsewhere(
-        &mut self,
-        c: u64,
-        session: &Session,
-        reply: &mut Reply,
-        arguments: Arguments<'_>,
-    ) -> Option<Waiting> {
+    fn watch_elsewhere(&mut self, c: u64, call: &mut Call<'_>) -> Option<Waiting> {
+        let Call { invocation, session, reply } = call;
         let before = session.watched.iter().chain(&session.stamped).map(|(key, _)| &**key);
-        let keys: OwnedArguments = arguments.from(1).chain(before).collect();
+        let keys: OwnedArguments = invocation.arguments.from(1).chain(before).collect();
         if keys.borrowed().len() > MOST_WATCHED || keys.size() > MOST_BYTES {
             reply.error(&format!(
-                "ERR too many keys to watch on another member: at most {MOST_WATCHED}, and {MOST_BYTES} bytes, are allowed"
+                "ERR too many keys to watch on another member: \
+                 at most {MOST_WATCHED}, and {MOST_BYTES} bytes, are allowed"
             ));
             return None;
         }
@@ -46,52 +64,42 @@ impl Host {
         session.count_watches();
     }
 
-    /// Carries out a transaction on the server that has its keys and the watched ones.
-    pub(super) fn exec(
-        &mut self,
-        session: &mut Session,
-        reply: &mut Reply,
-        arguments: Arguments<'_>,
-    ) -> Option<Waiting> {
-        let keys = |session: &Session| -> Vec<Box<[u8]>> {
-            let requests = session.transaction.iter().flat_map(|transaction| &transaction.requests);
-            let of_requests = requests.flat_map(keys_of).map(Box::from);
-            let watched = session.watched.iter().chain(&session.stamped);
-            watched.map(|(key, _)| key.clone()).chain(of_requests).collect()
-        };
-        let (keys, is_broken) = (keys(session), session.transaction.as_ref().is_none_or(|it| it.is_broken));
+    /// EXEC: executes a transaction on the server that has its keys and the watched ones.
+    pub(crate) fn exec(&mut self, call: &mut Call<'_>) -> Option<Waiting> {
+        let (keys, is_broken) =
+            (all_keys(call.session), call.session.transaction.as_ref().is_none_or(|it| it.is_broken));
         let Some(first) = keys.first().filter(|_| !is_broken) else {
-            self.carry_out_without_keys(session, reply, arguments);
+            self.execute_on_any(call);
             return None;
         };
         let c = c_of(first);
-        if !session.stamped.is_empty() {
-            return self.exec_guarded(c, session, reply);
+        if !call.session.stamped.is_empty() {
+            return self.exec_guarded(c, call);
         }
         if let Some((server, bucket)) = self.member.holder(c) {
             if let Some(refusal) = bucket.refuses(c, keys.iter().map(|key| &**key)) {
-                session.unwatch(bucket);
-                session.leave_transaction();
-                reply.error(refusal);
+                call.session.unwatch(bucket);
+                call.session.leave_transaction();
+                call.reply.error(refusal);
                 return None;
             }
-            let now = dispatch_on(bucket, &self.node, session, reply, None, arguments);
+            let now = execute_on(bucket, &self.node, call);
             self.member.has_answered(now, server, 1, true, &mut self.outputs);
             return None;
         }
-        if !session.watched.is_empty() {
+        let requests = call.session.leave_transaction().map(|transaction| transaction.requests).unwrap_or_default();
+        if !call.session.watched.is_empty() {
             // They have moved since they were watched.
-            self.unwatch(session);
-            session.leave_transaction();
-            reply.null_array();
+            self.unwatch(call.session);
+            call.reply.null_array();
             return None;
         }
-        let requests = session.leave_transaction().map(|transaction| transaction.requests).unwrap_or_default();
-        Some(Waiting::Reply(self.ask(c, Operation::Transaction(reply.version, requests))))
+        Some(Waiting::Reply(self.ask(c, Operation::Transaction(call.reply.version, requests))))
     }
 
-    /// Carries out a transaction of a client that watches keys of another member.
-    fn exec_guarded(&mut self, c: u64, session: &mut Session, reply: &mut Reply) -> Option<Waiting> {
+    /// Executes a transaction of a client that watches keys of another member.
+    fn exec_guarded(&mut self, c: u64, call: &mut Call<'_>) -> Option<Waiting> {
+        let Call { session, reply, .. } = call;
         // Keys that were watched on this member have moved to the other one since.
         let has_moved = !session.watched.is_empty();
         let watched = std::mem::take(&mut session.stamped);
@@ -105,8 +113,16 @@ impl Host {
     }
 }
 
+/// The keys that a client watches, and those of its transaction.
+fn all_keys(session: &Session) -> Vec<Box<[u8]>> {
+    let requests = session.transaction.iter().flat_map(|transaction| &transaction.requests);
+    let of_requests = requests.flat_map(keys_of).map(Box::from);
+    let watched = session.watched.iter().chain(&session.stamped);
+    watched.map(|(key, _)| key.clone()).chain(of_requests).collect()
+}
+
 /// Takes the stamps of some keys that their server has sent, or its refusal.
-pub(super) fn begins_to_watch(session: &mut Session, keys: &OwnedArguments, outcome: &Outcome, reply: &mut Reply) {
+pub(super) fn begins_to_watch(session: &mut Session, keys: &OwnedArguments, outcome: &EncodedReply, reply: &mut Reply) {
     let Some(stamps) = read_stamps(outcome.start()) else { return reply.replied(outcome) };
     for (key, stamp) in keys.borrowed().from(0).zip(stamps) {
         // For keys that are watched already the first stamp counts.

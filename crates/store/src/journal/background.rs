@@ -1,5 +1,5 @@
-//! What a thread of its own does for a member's files, since the disk may take milliseconds for it: it makes logs durable, and begins the next one
-//! before it is needed.
+//! What a thread of its own does for a member's files, since the disk may take milliseconds for it: it makes logs
+//! durable, and begins the next one before it is needed.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;

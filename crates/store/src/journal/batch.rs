@@ -9,9 +9,9 @@ use std::rc::Rc;
 use programs::linear_hash::{Applied, ToServerOf};
 
 use super::frame::{self, FRAME_HEADER};
-use super::{Effect, Entry};
+use super::{Effect, JournalEntry};
 use crate::bucket::Bucket;
-use crate::contents::Outcome;
+use crate::contents::EncodedReply;
 use crate::large::encoding::encode;
 use crate::large::{Journaled, MaybeShared, Pieces};
 use crate::member::{Begun, Identity, Recorder, Standing, Taken};
@@ -33,7 +33,8 @@ pub struct Batch {
     is_broken: bool,
     /// The standing that was written last.
     standing: Option<Standing>,
-    /// The numbers of large values that are written to the current log in parts, before they are stored, and of messages before they are taken.
+    /// The numbers of large values that are written to the current log in parts, before they are stored, and of
+    /// messages before they are taken.
     arriving: BTreeSet<u64>,
     /// The number that was given out last.
     arrived: u64,
@@ -64,18 +65,19 @@ impl Default for Batch {
 impl Batch {
     /// Adds an entry.
     #[inline]
-    pub fn write(&mut self, entry: &Entry<'_>) {
+    pub fn write(&mut self, entry: &JournalEntry<'_>) {
         match encode(entry, std::mem::take(&mut self.pieces)) {
             Ok(pieces) => self.pieces = pieces,
             Err(_) => self.is_broken = true,
         }
     }
 
-    /// Writes the next part of a large value, so that the value is not written all at once when it is stored. Returns whether nothing more is to be
-    /// written in parts: the current log has all of these bytes, or other logs have begun too often meanwhile.
+    /// Writes the next part of a large value, so that the value is not written all at once when it is stored. Returns
+    /// whether nothing more is to be written in parts: the current log has all of these bytes, or other logs have begun
+    /// too often meanwhile.
     pub(crate) fn write_part(&mut self, bytes: &[u8], journaled: &mut Journaled) -> bool {
         if let Some((number, part)) = self.next_part(bytes.len(), journaled) {
-            self.write(&Entry::Part(number, &bytes[part]));
+            self.write(&JournalEntry::Part(number, &bytes[part]));
         }
         self.is_done_with(bytes.len(), journaled)
     }
@@ -84,12 +86,13 @@ impl Batch {
     pub(crate) fn write_part_of_message(&mut self, message: &Pieces, journaled: &mut Journaled) -> bool {
         if let Some((number, part)) = self.next_part(message.len(), journaled) {
             let pieces = message.part(part).filter(|piece| !piece.is_empty());
-            pieces.for_each(|piece| self.write(&Entry::Part(number, piece)));
+            pieces.for_each(|piece| self.write(&JournalEntry::Part(number, piece)));
         }
         self.is_done_with(message.len(), journaled)
     }
 
-    /// The number of what has `length` bytes, and the next part of it to be written; none, if nothing more is to be written in parts.
+    /// The number of what has `length` bytes, and the next part of it to be written; none, if nothing more is to be
+    /// written in parts.
     fn next_part(&mut self, length: usize, journaled: &mut Journaled) -> Option<(u64, Range<usize>)> {
         if self.is_done_with(length, journaled) {
             return None;
@@ -111,7 +114,8 @@ impl Batch {
         }
     }
 
-    /// Nothing refers to the parts with this number, if nothing has by now: the value was not stored, or the message not taken.
+    /// Nothing refers to the parts with this number, if nothing has by now: the value was not stored, or the message
+    /// not taken.
     pub(crate) fn give_up(&mut self, journaled: &Journaled) {
         if let Some(number) = journaled.number() {
             self.arriving.remove(&number);
@@ -138,7 +142,8 @@ impl Batch {
         self.pieces.bytes.len() <= FRAME_HEADER + TIME && !self.is_broken
     }
 
-    /// Makes a frame of the batch, while the first `kept` bytes of the file are durable; none, if an entry could not be encoded.
+    /// Makes a frame of the batch, while the first `kept` bytes of the file are durable; none, if an entry could not be
+    /// encoded.
     pub fn close(&mut self, now: Milliseconds, kept: u64) -> Option<Ready<'_>> {
         if self.is_broken {
             return None;
@@ -162,15 +167,15 @@ impl Batch {
 
 /// Writes changes of a server's records to the journal.
 #[derive(Debug)]
-pub struct Pen {
+pub struct JournalWriter {
     journal: Journal,
     server: u32,
 }
 
-impl Pen {
-    /// A pen for the server with this number.
-    pub const fn new(journal: Journal, server: u32) -> Pen {
-        Pen { journal, server }
+impl JournalWriter {
+    /// A writer for the server with this number.
+    pub const fn new(journal: Journal, server: u32) -> JournalWriter {
+        JournalWriter { journal, server }
     }
 
     /// Writes a change of a record.
@@ -180,9 +185,9 @@ impl Pen {
         if let Effect::Set { key, value: MaybeShared::Shared(value), expiry } = &effect
             && let Some(number) = value.journaled().filter(|number| batch.arriving.remove(number))
         {
-            return batch.write(&Entry::Arrived(self.server, key, number, *expiry));
+            return batch.write(&JournalEntry::Arrived(self.server, key, number, *expiry));
         }
-        batch.write(&Entry::Effect(self.server, effect));
+        batch.write(&JournalEntry::Effect(self.server, effect));
     }
 }
 
@@ -194,7 +199,7 @@ impl Recorder<Bucket> for OfMember {
     fn stands(&mut self, standing: Standing) {
         let mut batch = self.0.borrow_mut();
         if batch.standing.as_ref() != Some(&standing) {
-            batch.write(&Entry::Standing(Cow::Borrowed(&standing)));
+            batch.write(&JournalEntry::Standing(Cow::Borrowed(&standing)));
             batch.standing = Some(standing);
         }
     }
@@ -204,17 +209,17 @@ impl Recorder<Bucket> for OfMember {
         batch.is_urgent |= taken.sequenced.is_some();
         let journaled = message.and_then(|(_, journaled)| journaled);
         match journaled.filter(|number| batch.arriving.remove(number)) {
-            Some(number) => batch.write(&Entry::TakingArrived(taken, number)),
-            None => batch.write(&Entry::Taking(taken, message.map(|(message, _)| Cow::Borrowed(message)))),
+            Some(number) => batch.write(&JournalEntry::TakingArrived(taken, number)),
+            None => batch.write(&JournalEntry::Taking(taken, message.map(|(message, _)| Cow::Borrowed(message)))),
         }
     }
 
     fn begins(&mut self, begun: Begun) {
-        self.0.borrow_mut().write(&Entry::Beginning(begun));
+        self.0.borrow_mut().write(&JournalEntry::Beginning(begun));
     }
 
-    fn answers(&mut self, server: u32, client: u64, applied: &Applied<Outcome>) {
-        self.0.borrow_mut().write(&Entry::Answer(server, client, Cow::Borrowed(applied)));
+    fn answers(&mut self, server: u32, client: u64, applied: &Applied<EncodedReply>) {
+        self.0.borrow_mut().write(&JournalEntry::Answer(server, client, Cow::Borrowed(applied)));
     }
 
     fn sends_sequenced(&mut self) {
@@ -222,6 +227,6 @@ impl Recorder<Bucket> for OfMember {
     }
 
     fn is_acknowledged(&mut self, by: Identity, number: u64) {
-        self.0.borrow_mut().write(&Entry::Acknowledged(by, number));
+        self.0.borrow_mut().write(&JournalEntry::Acknowledged(by, number));
     }
 }

@@ -1,4 +1,5 @@
-//! A member's directory, as its role in a group sees it: the files of which there is parity, and the facts that it must not forget.
+//! A member's directory, as its role in a group sees it: the files of which there is parity, and the facts that it must
+//! not forget.
 //!
 //! | file | holds |
 //! |---|---|
@@ -6,7 +7,7 @@
 //! | `rebuilt.unfinished/` | of a spare: files of a lost member, as far as they have arrived |
 //! | `rebuilt/` | all of them: the spare is that member from then on |
 //! | `taken/` | the same, when the spare's own files are gone |
-//! | `snapshot.N.partial` | a snapshot that the parity had only in part; it is removed as soon as the parity has let go of it |
+//! | `snapshot.N.partial` | a snapshot that the parity had only in part; removed once the parity has let go of it |
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -117,8 +118,8 @@ fn remove_all(directory: &Path) -> Result<(), Error> {
     }
 }
 
-/// Makes a spare that has all of a lost member take over its files. To be called before any file is read; it may be interrupted any number of
-/// times.
+/// Makes a spare that has all of a lost member take over its files. To be called before any file is read; it may be
+/// interrupted any number of times.
 pub(super) fn take_over(directory: &Path) -> Result<(), Error> {
     remove_all(&directory.join("rebuilt.unfinished"))?;
     let (rebuilt, taken) = (directory.join("rebuilt"), directory.join("taken"));

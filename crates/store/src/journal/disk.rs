@@ -1,4 +1,5 @@
-//! The files in which a member keeps its data: logs that grow, are made durable, and are replaced by a snapshot when they have grown large.
+//! The files in which a member keeps its data: logs that grow, are made durable, and are replaced by a snapshot when
+//! they have grown large.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -14,7 +15,7 @@ use quantities::Duration;
 
 use super::background::{Kept, Task, begin, work};
 use super::directory::take_over;
-pub use super::files::{Error, Found, Torn};
+pub use super::files::{Error, Recovered, Torn};
 use super::files::{
     cut, keep_names, lock, log, next_log, numbers, recover, remove, remove_next, snapshot, system, unfinished,
 };
@@ -25,12 +26,14 @@ use crate::member::{Durability, Identity, Member, Peer, Policy, Role};
 use crate::parity::data::Position;
 use crate::record::Milliseconds;
 
-/// When written data is made durable, so that it survives if the machine loses power. It survives in any case if the process is killed.
+/// When written data is made durable, so that it survives if the machine loses power. It survives in any case if the
+/// process is killed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fsync {
     /// Before anyone is told of it.
     Always,
-    /// Within about a second; but before other members are told of a split or a merge: their messages wait, and nothing else does.
+    /// Within about a second; but before other members are told of a split or a merge: their messages wait, and nothing
+    /// else does.
     #[default]
     EverySecond,
     /// When the system chooses.
@@ -57,7 +60,8 @@ pub struct Data {
     pub fsync: Fsync,
     /// A snapshot is made when the logs are as large as the last snapshot, and at least this large. [B]
     pub least_logs: u64,
-    /// Whether there is parity of it: then files that a snapshot has made superfluous stay until the parity has let go of them.
+    /// Whether there is parity of it: then files that a snapshot has made superfluous stay until the parity has let go
+    /// of them.
     pub has_parity: bool,
 }
 
@@ -68,8 +72,8 @@ impl Data {
 
 /// How often written data is made durable. [ms]
 const SECOND: Milliseconds = 1_000;
-/// So much is made durable sooner: otherwise a message to another member that must not leave before would wait for all of it, 85 ms with 200 MB
-/// on a virtual disk. [B]
+/// So much is made durable sooner: otherwise a message to another member that must not leave before would wait for all
+/// of it, 85 ms with 200 MB on a virtual disk. [B]
 const MOST_AT_ONCE: u64 = 16 << 20;
 /// A snapshot is nevertheless begun no later than this after it was due. [ms]
 const LONGEST_DUE: Milliseconds = 10_000;
@@ -131,8 +135,8 @@ pub struct State {
 }
 
 impl Disk {
-    /// Opens a directory and brings back the member that is kept there. From then on its changes are written to a new log. Its thread calls `wake`
-    /// each time it has done something.
+    /// Opens a directory and brings back the member that is kept there. From then on its changes are written to a new
+    /// log. Its thread calls `wake` each time it has done something.
     ///
     /// # Errors
     /// [`Error`]: then nothing was changed.
@@ -140,7 +144,7 @@ impl Disk {
         data: Data,
         member: &mut Member<Bucket>,
         wake: impl Fn() + Send + 'static,
-    ) -> Result<(Disk, Found), Error> {
+    ) -> Result<(Disk, Recovered), Error> {
         let lock = lock(&data.directory)?;
         take_over(&data.directory)?;
         let found = recover(&data.directory, None, member)?;
@@ -245,8 +249,8 @@ impl Disk {
         Ok(())
     }
 
-    /// Does what is due, without waiting for it. Another log is begun a little later if there are values of which parts are in this one. Returns
-    /// whether another log was begun.
+    /// Does what is due, without waiting for it. Another log is begun a little later if there are values of which parts
+    /// are in this one. Returns whether another log was begun.
     ///
     /// # Errors
     /// [`Error::System`]: something that was written could not be made durable.
@@ -316,7 +320,8 @@ impl Disk {
         has_next
     }
 
-    /// Goes on to another log, and makes a snapshot of what those before it hold, in a thread of its own. Returns false if one is being made already.
+    /// Goes on to another log, and makes a snapshot of what those before it hold, in a thread of its own. Returns false
+    /// if one is being made already.
     ///
     /// # Errors
     /// [`Error::System`]
@@ -401,7 +406,8 @@ fn nobody() -> Member<Bucket> {
     Member::joining(own, policy, |_| Bucket::closed())
 }
 
-/// Makes a snapshot of all that the logs before `log.end` hold, by bringing back a second member from them. Returns its size. [B]
+/// Makes a snapshot of all that the logs before `log.end` hold, by bringing back a second member from them. Returns its
+/// size. [B]
 fn save_before(directory: &Path, end: u64) -> Result<u64, Error> {
     let mut member = nobody();
     let found = recover(directory, Some(end), &mut member)?;

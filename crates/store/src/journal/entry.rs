@@ -6,7 +6,7 @@ use programs::linear_hash::{Applied, Control, Growth, Shape, ToServerOf};
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::bucket::Bucket;
-use crate::contents::Outcome;
+use crate::contents::EncodedReply;
 use crate::large::MaybeShared;
 use crate::member::{Begun, Identity, Peer, Sequenced, Standing, Taken};
 use crate::record::{Milliseconds, Record};
@@ -83,7 +83,7 @@ pub struct Run {
 
 /// An entry of a log or of a snapshot.
 #[derive(Serialize, Deserialize)]
-pub enum Entry<'a> {
+pub enum JournalEntry<'a> {
     /// A run begins.
     Run(Cow<'a, Run>),
     /// The member founds a pool.
@@ -93,7 +93,7 @@ pub enum Entry<'a> {
     /// A change of a record of a server.
     Effect(u32, #[serde(borrow)] Effect<'a>),
     /// A server has answered a client's request.
-    Answer(u32, u64, Cow<'a, Applied<Outcome>>),
+    Answer(u32, u64, Cow<'a, Applied<EncodedReply>>),
     /// A server takes a message.
     Taking(Taken, Option<Cow<'a, ToServerOf<Bucket>>>),
     /// A server has begun something by itself.
@@ -101,7 +101,7 @@ pub enum Entry<'a> {
     /// Another member has acknowledged all messages up to this one.
     Acknowledged(Identity, u64),
     /// Of a snapshot: a server.
-    Server(u32, Control<Outcome>, Option<Shape>),
+    Server(u32, Control<EncodedReply>, Option<Shape>),
     /// Of a snapshot: a record of a server.
     Record(u32, Cow<'a, Record>),
     /// Of a snapshot: how many sequenced messages were sent to another member, and received from it.
@@ -112,9 +112,11 @@ pub enum Entry<'a> {
     Message(u32, u32, Cow<'a, ToServerOf<Bucket>>),
     /// Of a snapshot: its end.
     End,
-    /// A large value is arriving, from a client or from another member, or a message with such values: its number in this log, and its next part.
+    /// A large value is arriving, from a client or from another member, or a message with such values: its number in
+    /// this log, and its next part.
     Part(u64, #[serde(borrow, serialize_with = "as_bytes")] &'a [u8]),
-    /// A large value, all parts of which are in this log, is stored: its server, its key, its number, and when it expires, if at all.
+    /// A large value, all parts of which are in this log, is stored: its server, its key, its number, and when it
+    /// expires, if at all.
     Arrived(u32, #[serde(borrow, serialize_with = "as_bytes")] &'a [u8], u64, Option<Milliseconds>),
     /// A server takes a message of another member, all parts of which are in this log, under this number.
     TakingArrived(Taken, u64),

@@ -69,8 +69,8 @@ pub enum Error {
     /// A file is missing.
     #[error("`{}` is missing, though there is a later file; nothing was changed", .0.display())]
     Missing(PathBuf),
-    /// The member was never let in by another one, and no member is named that it could ask.
-    #[error("the store in `{}` was never let into its pool; name a member of the pool with --join", .0.display())]
+    /// The member was never admitted by another one, and no member is named that it could ask.
+    #[error("the store in `{}` was never admitted to its pool; name a member of the pool with --join", .0.display())]
     NotWelcome(PathBuf),
     /// The member has left its pool.
     #[error("the store in `{}` has left its pool; use an empty directory to join a pool again", .0.display())]
@@ -98,7 +98,7 @@ pub struct Torn {
 
 /// What was found in a directory.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct Recovered {
     /// The last run; none, if there was none.
     pub run: Option<Run>,
     /// The number of the last log.
@@ -164,12 +164,13 @@ pub(super) fn numbers(directory: &Path, kind: &str) -> Result<Vec<u64>, Error> {
     Ok(numbers)
 }
 
-/// Brings a member back from the last snapshot and the logs after it; if `end` is given, only from logs before `log.end`, which must be whole.
-pub(super) fn recover(directory: &Path, end: Option<u64>, member: &mut Member<Bucket>) -> Result<Found, Error> {
+/// Brings a member back from the last snapshot and the logs after it; if `end` is given, only from logs before
+/// `log.end`, which must be whole.
+pub(super) fn recover(directory: &Path, end: Option<u64>, member: &mut Member<Bucket>) -> Result<Recovered, Error> {
     let first = numbers(directory, "snapshot")?.last().copied();
     let logs: Vec<u64> = numbers(directory, "log")?.into_iter().filter(|log| *log >= first.unwrap_or(0)).collect();
     let last = end.map_or_else(|| logs.last().copied(), |end| end.checked_sub(1));
-    let (mut replay, mut found) = (Replay::new(member), Found::default());
+    let (mut replay, mut found) = (Replay::new(member), Recovered::default());
     if let Some(first) = first {
         let path = snapshot(directory, first);
         let read = read(&path, first, &mut replay)?;

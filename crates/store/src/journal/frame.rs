@@ -8,8 +8,8 @@
 //!                       content
 //! ```
 //!
-//! The file ends at a broken frame: what was being written when the process or the machine died was not promised to anyone. But if a whole frame
-//! follows that says that more than this was durable by then, the file is damaged.
+//! The file ends at a broken frame: what was being written when the process or the machine died was not promised to
+//! anyone. But if a whole frame follows that says that more than this was durable by then, the file is damaged.
 
 use std::io::{self, Read};
 
@@ -69,7 +69,8 @@ pub fn close(pieces: &mut Pieces, kept: u64) {
     pieces.bytes[..FRAME_HEADER].copy_from_slice(&header);
 }
 
-/// How many of these bytes, the first of which begins a frame, are whole frames; and how long the next one is, if that is known.
+/// How many of these bytes, the first of which begins a frame, are whole frames; and how long the next one is, if that
+/// is known.
 pub fn whole(bytes: &[u8]) -> (usize, Option<u64>) {
     let mut at = 0;
     while let Some(header) = bytes[at..].first_chunk() {
@@ -172,8 +173,8 @@ impl<R: Read> Frames<R> {
     }
 }
 
-/// Whether `rest`, the part of a file from a broken frame at `at` on, holds a whole frame that was written when more than `at` bytes were
-/// durable.
+/// Whether `rest`, the part of a file from a broken frame at `at` on, holds a whole frame that was written when more
+/// than `at` bytes were durable.
 pub fn was_kept(rest: &[u8], at: u64) -> bool {
     rest.windows(FRAME_HEADER).enumerate().skip(1).any(|(start, header)| {
         let Ok(header) = header.try_into().map(Header::of) else { return false };

@@ -10,12 +10,13 @@
 //! |---|---|---|
 //! | records | their changes | making them again |
 //! | large values of requests | their parts, and the key under which they are stored | putting them together |
-//! | splits and merges | the messages that servers take, and what they begin by themselves | taking and beginning them again |
-//! | requests that change something | their outcomes, so that none is carried out twice | remembering them |
+//! | splits and merges | the messages that servers take, and what they begin | taking and beginning them again |
+//! | requests that change something | their outcomes, so that none is executed twice | remembering them |
 //! | which member is where | its value | setting it |
 //! | messages to other members | nothing: they follow from the above | keeping them until the other acknowledges them |
 //!
-//! A batch is kept as a whole or not at all. Only `disk`, `background`, `files` and `directory` work with files, and nothing reads the clock.
+//! A batch is kept as a whole or not at all. Only `disk`, `background`, `files` and `directory` work with files, and
+//! nothing reads the clock.
 
 mod background;
 mod batch;
@@ -28,9 +29,9 @@ mod replay;
 mod snapshot;
 mod start;
 
-pub use batch::{Batch, Journal, Pen, Ready};
+pub use batch::{Batch, Journal, JournalWriter, Ready};
 pub(crate) use entry::as_bytes;
-pub use entry::{Effect, Entry, Run};
+pub use entry::{Effect, JournalEntry, Run};
 pub use replay::{Replay, Unreadable};
 pub use snapshot::write_snapshot;
 pub use start::start;

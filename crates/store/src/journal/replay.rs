@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use programs::linear_hash::{Contents, ToServerOf};
 use quantities::Duration;
 
-use super::{Effect, Entry, Run};
+use super::{Effect, JournalEntry, Run};
 use crate::bucket::Bucket;
 use crate::large::MaybeShared;
 use crate::large::encoding::decode;
@@ -29,7 +29,8 @@ pub struct Replay<'a> {
     member: &'a mut Member<Bucket>,
     run: Option<Run>,
     is_ended: bool,
-    /// By number, the parts so far of large values in the current file that have not been stored yet, and of messages that have not been taken.
+    /// By number, the parts so far of large values in the current file that have not been stored yet, and of messages
+    /// that have not been taken.
     arriving: BTreeMap<u64, Vec<u8>>,
 }
 
@@ -54,7 +55,8 @@ impl<'a> Replay<'a> {
         self.member
     }
 
-    /// Another file begins. A large value that was not stored by now is in it again from the beginning, or was given up.
+    /// Another file begins. A large value that was not stored by now is in it again from the beginning, or was given
+    /// up.
     pub fn begin_file(&mut self) {
         self.arriving.clear();
     }
@@ -67,7 +69,8 @@ impl<'a> Replay<'a> {
         let (time, mut rest) = content.split_first_chunk::<8>().ok_or(Unreadable::NoEntry)?;
         let now = u64::from_le_bytes(*time);
         while !rest.is_empty() {
-            let (entry, after) = postcard::take_from_bytes::<Entry<'_>>(rest).map_err(|_| Unreadable::NoEntry)?;
+            let (entry, after) =
+                postcard::take_from_bytes::<JournalEntry<'_>>(rest).map_err(|_| Unreadable::NoEntry)?;
             if !self.entry(entry, now) {
                 return Err(Unreadable::Unfit);
             }
@@ -77,10 +80,10 @@ impl<'a> Replay<'a> {
     }
 
     /// Replays an entry. Returns whether that was possible.
-    fn entry(&mut self, entry: Entry<'_>, now: Milliseconds) -> bool {
+    fn entry(&mut self, entry: JournalEntry<'_>, now: Milliseconds) -> bool {
         let member = &mut *self.member;
         match entry {
-            Entry::Run(run) => {
+            JournalEntry::Run(run) => {
                 let Run { number, own, growth, servers_each } = run.clone().into_owned();
                 member.begin_run(
                     number,
@@ -89,33 +92,35 @@ impl<'a> Replay<'a> {
                 );
                 self.run = Some(run.into_owned());
             }
-            Entry::Founds => member.found(),
-            Entry::Standing(standing) => member.stand(standing.into_owned()),
-            Entry::Effect(server, effect) => match member.contents_of(server) {
+            JournalEntry::Founds => member.found(),
+            JournalEntry::Standing(standing) => member.stand(standing.into_owned()),
+            JournalEntry::Effect(server, effect) => match member.contents_of(server) {
                 Some(bucket) => bucket.replay(effect, now),
                 None => return false,
             },
-            Entry::Answer(server, client, applied) => return member.remember(server, client, applied.into_owned()),
-            Entry::Taking(taken, message) => return member.take_again(taken, message.map(|it| it.into_owned())),
-            Entry::Beginning(begun) => return member.begin_again(begun),
-            Entry::Acknowledged(by, number) => member.was_acknowledged(by, number),
-            Entry::Server(number, control, shape) => member.resume(number, control, shape),
-            Entry::Record(server, record) => {
+            JournalEntry::Answer(server, client, applied) => {
+                return member.remember(server, client, applied.into_owned());
+            }
+            JournalEntry::Taking(taken, message) => return member.take_again(taken, message.map(|it| it.into_owned())),
+            JournalEntry::Beginning(begun) => return member.begin_again(begun),
+            JournalEntry::Acknowledged(by, number) => member.was_acknowledged(by, number),
+            JournalEntry::Server(number, control, shape) => member.resume(number, control, shape),
+            JournalEntry::Record(server, record) => {
                 let bucket = member.contents_of(server).filter(|bucket| bucket.table().is_some());
                 return bucket.is_some_and(|bucket| bucket.put_back(record.into_owned()));
             }
-            Entry::Sequences(with, sent, received) => member.resume_sequences(with, sent, received),
-            Entry::Unacknowledged(to, sequenced) => member.resume_unacknowledged(to, sequenced),
-            Entry::Message(from, to, message) => member.resume_message(from, to, message.into_owned()),
-            Entry::End => self.is_ended = true,
-            Entry::Part(number, part) => self.arriving.entry(number).or_default().extend_from_slice(part),
-            Entry::Arrived(server, key, number, expiry) => {
+            JournalEntry::Sequences(with, sent, received) => member.resume_sequences(with, sent, received),
+            JournalEntry::Unacknowledged(to, sequenced) => member.resume_unacknowledged(to, sequenced),
+            JournalEntry::Message(from, to, message) => member.resume_message(from, to, message.into_owned()),
+            JournalEntry::End => self.is_ended = true,
+            JournalEntry::Part(number, part) => self.arriving.entry(number).or_default().extend_from_slice(part),
+            JournalEntry::Arrived(server, key, number, expiry) => {
                 let (Some(bucket), Some(bytes)) = (member.contents_of(server), self.arriving.remove(&number)) else {
                     return false;
                 };
                 bucket.replay(Effect::Set { key, value: MaybeShared::Shared(bytes.into()), expiry }, now);
             }
-            Entry::TakingArrived(taken, number) => {
+            JournalEntry::TakingArrived(taken, number) => {
                 let Some(bytes) = self.arriving.remove(&number) else { return false };
                 let message = decode(bytes, |bytes| postcard::from_bytes::<ToServerOf<Bucket>>(bytes).ok());
                 return message.is_some_and(|message| member.take_again(taken, Some(message)));

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use super::frame::{self, FRAME_HEADER};
-use super::{Entry, Run};
+use super::{JournalEntry, Run};
 use crate::bucket::Bucket;
 use crate::large::Pieces;
 use crate::large::encoding::encode;
@@ -26,7 +26,7 @@ impl Frames<'_> {
         self.pieces = vec![0; FRAME_HEADER + 8].into();
     }
 
-    fn write(&mut self, entry: &Entry<'_>) -> io::Result<()> {
+    fn write(&mut self, entry: &JournalEntry<'_>) -> io::Result<()> {
         self.pieces = encode(entry, std::mem::take(&mut self.pieces)).map_err(io::Error::other)?;
         if self.pieces.len() > FRAME { self.close() } else { Ok(()) }
     }
@@ -47,24 +47,24 @@ impl Frames<'_> {
 pub fn write_snapshot(member: &Member<Bucket>, run: &Run, to: &mut dyn Write) -> io::Result<u64> {
     let mut frames = Frames { to, pieces: Pieces::default(), written: 0 };
     frames.begin();
-    frames.write(&Entry::Run(Cow::Borrowed(run)))?;
-    frames.write(&Entry::Standing(Cow::Owned(member.standing())))?;
+    frames.write(&JournalEntry::Run(Cow::Borrowed(run)))?;
+    frames.write(&JournalEntry::Standing(Cow::Owned(member.standing())))?;
     for (number, server) in member.servers() {
-        frames.write(&Entry::Server(number, server.control(), server.table().map(|table| table.shape())))?;
+        frames.write(&JournalEntry::Server(number, server.control(), server.table().map(|table| table.shape())))?;
         for record in server.table().into_iter().flat_map(|table| table.entries()) {
-            frames.write(&Entry::Record(number, Cow::Borrowed(record)))?;
+            frames.write(&JournalEntry::Record(number, Cow::Borrowed(record)))?;
         }
     }
     for (other, sent, received, messages) in member.sequences() {
-        frames.write(&Entry::Sequences(other, sent, received))?;
+        frames.write(&JournalEntry::Sequences(other, sent, received))?;
         for sequenced in messages {
-            frames.write(&Entry::Unacknowledged(other, sequenced.clone()))?;
+            frames.write(&JournalEntry::Unacknowledged(other, sequenced.clone()))?;
         }
     }
     for (from, to, message) in member.messages() {
-        frames.write(&Entry::Message(*from, *to, Cow::Borrowed(message)))?;
+        frames.write(&JournalEntry::Message(*from, *to, Cow::Borrowed(message)))?;
     }
-    frames.write(&Entry::End)?;
+    frames.write(&JournalEntry::End)?;
     frames.close()?;
     Ok(frames.written)
 }

@@ -1,5 +1,5 @@
-//! A value that is a part of a large message keeps all of that in memory, so it is copied soon after it was stored: by a thread of its own, as
-//! clients would wait for it.
+//! A value that is a part of a large message keeps all of that in memory, so it is copied soon after it was stored: by
+//! a thread of its own, as clients would wait for it.
 
 use std::sync::OnceLock;
 use std::sync::mpsc::{Sender, channel};

@@ -16,7 +16,8 @@ pub(crate) struct Journaled {
     begun: u32,
 }
 
-/// A value is begun at most this often: if another log was begun each time before it was written, it is written all at once when it is stored.
+/// A value is begun at most this often: if another log was begun each time before it was written, it is written all at
+/// once when it is stored.
 const MOST_BEGUN: u32 = 3;
 
 impl Journaled {
@@ -72,7 +73,8 @@ impl fmt::Debug for Arriving {
 
 /// The least room for what arrives next. [B]
 const LEAST_ROOM: usize = 16 << 10;
-/// The most room. The system provides it in less than a millisecond, as it grows large allocations without moving them. [B]
+/// The most room. The system provides it in less than a millisecond, as it grows large allocations without moving them.
+/// [B]
 const MOST_ROOM: usize = 1 << 20;
 
 impl Arriving {

@@ -1,8 +1,9 @@
-//! Encodes large values for other members and for the journal, and decodes those that members send, without copying them.
+//! Encodes large values for other members and for the journal, and decodes those that members send, without copying
+//! them.
 //!
-//! A serializer takes bytes, and a deserializer yields bytes; neither knows of shared memory. So a large value is registered just before it is
-//! serialized, and when the encoder is given exactly its bytes, it puts the shared value between the pieces. Decoded bytes that lie within the
-//! memory of the message are shared with it.
+//! A serializer takes bytes, and a deserializer yields bytes; neither knows of shared memory. So a large value is
+//! registered just before it is serialized, and when the encoder is given exactly its bytes, it puts the shared value
+//! between the pieces. Decoded bytes that lie within the memory of the message are shared with it.
 
 use std::cell::RefCell;
 
@@ -15,7 +16,8 @@ use super::{LARGE, MaybeShared, Pieces, SharedValue};
 enum Registered {
     /// A large value.
     Value(SharedValue),
-    /// Pieces, after their placeholder: as many bytes, which the encoder is given in their stead and which are never written or read.
+    /// Pieces, after their placeholder: as many bytes, which the encoder is given in their stead and which are never
+    /// written or read.
     Pieces(SharedValue, Pieces),
 }
 

@@ -1,5 +1,5 @@
-//! Large values. They are shared and not copied: copying the largest takes hundreds of milliseconds, for which clients would wait. Freeing them takes
-//! milliseconds, too, so a thread of its own does that.
+//! Large values. They are shared and not copied: copying the largest takes hundreds of milliseconds, for which clients
+//! would wait. Freeing them takes milliseconds, too, so a thread of its own does that.
 
 mod apart;
 mod arriving;
@@ -27,7 +27,8 @@ pub(crate) fn give_back<T: Send + 'static>(value: T, length: usize) {
     if length < LARGE {
         return drop(value);
     }
-    // A value that can't be sent, because too many wait or the thread could not be started, comes back in the error and is dropped at once.
+    // A value that can't be sent, because too many wait or the thread could not be started, comes back in the error and
+    // is dropped at once.
     let _ = FREES.get_or_init(start).try_send(Box::new(value));
 }
 
@@ -46,7 +47,8 @@ const STEP: usize = 4 << 20;
 
 impl Drop for Freed {
     fn drop(&mut self) {
-        // Meanwhile the system lets no other thread have more memory: 200 MB at once take it more than ten milliseconds.
+        // Meanwhile the system lets no other thread have more memory: 200 MB at once take it more than ten
+        // milliseconds.
         while self.0.len() > STEP {
             self.0.truncate(self.0.len() - STEP);
             self.0.shrink_to_fit();
@@ -92,10 +94,11 @@ impl SharedValue {
         self.journaled = journaled.number_of_all(self.len());
     }
 
-    /// Resizes the value to `length` bytes, of which new ones are 0, and writes `part` at offset `at`. A value that is not shared is changed in
-    /// place, unless it more than doubles.
+    /// Resizes the value to `length` bytes, of which new ones are 0, and writes `part` at offset `at`. A value that is
+    /// not shared is changed in place, unless it more than doubles.
     pub fn edit(&mut self, length: usize, at: usize, part: &[u8]) {
-        // The system provides freshly zeroed memory only when it is written to, so a value that grows much is moved there.
+        // The system provides freshly zeroed memory only when it is written to, so a value that grows much is moved
+        // there.
         let grows_much = length / 2 > self.len();
         self.journaled = None;
         match Arc::get_mut(&mut self.memory).filter(|_| !grows_much) {
@@ -213,7 +216,8 @@ impl From<SharedValue> for MaybeShared<'_> {
     }
 }
 
-/// The large values of all records. A record holds only a number, so that it remains a single pointer and small records need no extra memory.
+/// The large values of all records. A record holds only a number, so that it remains a single pointer and small records
+/// need no extra memory.
 struct Values {
     next: u64,
     values: BTreeMap<u64, SharedValue>,
@@ -234,7 +238,8 @@ fn values() -> MutexGuard<'static, Values> {
     VALUES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Keeps a value until it is taken out. Returns its number, which is never given to another value. A part of something larger is soon copied.
+/// Keeps a value until it is taken out. Returns its number, which is never given to another value. A part of something
+/// larger is soon copied.
 pub(crate) fn keep(value: SharedValue) -> u64 {
     let is_smaller_part = value.is_smaller_part();
     let number = values().add(value);

@@ -1,26 +1,27 @@
-//! The link between two members: bytes in, messages out, and the other way round.
+//! The link between two members: bytes in, messages out, and the other way round. It is a session of Noise,
+//! `Noise_NNpsk0_25519_ChaChaPoly_BLAKE2s`, whose pre-shared key is the pool's secret.
 //!
 //! ```text
-//!   caller                                  called
-//!     "maquette store 6\n", nonce  ------->         a key for each direction follows from the secret and both nonces;
-//!                                  <-------  "maquette store 6\n", nonce
-//!     sealed: its identity         ------->         what opens was sealed for this link by a peer that knows the secret
-//!                                  <-------  sealed: its identity
-//!     sealed messages              <------>
+//!   initiator                                   responder
+//!     "maquette store 7\n"             <------>  "maquette store 7\n"     whom each has met; the prologue
+//!     psk, e                           ------->
+//!                                      <-------  e, ee
+//!     its identity, then its messages  <------>  its identity, then its messages
 //! ```
 //!
-//! A message travels in fragments, so that a value of many megabytes does not keep others waiting for the memory of all of it. Each fragment is
-//! sealed by itself, with the number of those before it as its nonce. A fragment that is lost, repeated, reordered or changed does not open, and
-//! ends the link. If the pool has no secret of its own, everybody knows the keys, which is meant for the loopback.
+//! A message travels in fragments, so that a value of many megabytes does not keep others waiting for the memory of all
+//! of it. Each is a message of Noise behind its length; the first begins with the length of the whole message. A
+//! fragment that is lost, repeated, reordered or changed does not open, and ends the link. If the pool has no secret of
+//! its own, everybody knows the key, which is meant for the loopback.
 
-mod sealing;
+mod noise;
 
 use std::fmt;
-use std::ops::Range;
+
+use snow::{HandshakeState, TransportState};
 
 use crate::large::Pieces;
 use crate::member::Peer;
-use sealing::{Half, TAG};
 
 /// The secret that the members of a pool share.
 #[derive(Clone, PartialEq, Eq)]
@@ -39,21 +40,25 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Random numbers that are used for one link only.
-pub type Nonce = [u8; 32];
+/// Random numbers that are used for one link only, and that nobody else knows: its ephemeral private key.
+pub type EphemeralKey = [u8; 32];
 
 /// The first bytes on a link.
-const GREETING: &[u8] = b"maquette store 6\n";
-/// The first bytes from a TLS endpoint that does not understand the greeting: an alert.
+const PREAMBLE: &[u8] = b"maquette store 7\n";
+/// The first bytes from a TLS endpoint that does not understand the preamble: an alert.
 const ALERT: &[u8] = &[21, 3];
-/// The most of a message that a fragment holds. [B]
-const MOST_OF_FRAGMENT: usize = 64 << 10;
+/// The size of each message of the handshake: an ephemeral public key, and a tag. [B]
+const HANDSHAKE: usize = 32 + TAG;
+/// What sealing adds to a fragment. [B]
+const TAG: usize = 16;
+/// The most that a fragment holds: a message of Noise has 65,535 bytes at most. [B]
+const MOST_OF_FRAGMENT: usize = u16::MAX as usize - TAG;
+/// The size of the length before each fragment. [B]
+const LENGTH: usize = size_of::<u16>();
+/// The size of the length at the beginning of each message. [B]
+const LENGTH_OF_MESSAGE: usize = size_of::<u32>();
 /// The longest message: the largest value that clients may store, and what goes with it. [B]
 const LONGEST: usize = (512 << 20) + (1 << 20);
-/// Set in the length of a fragment that others of the same message follow.
-const GOES_ON: u32 = 1 << 31;
-/// The size of the length before each fragment. [B]
-const LENGTH: usize = 4;
 /// Sent bytes are dropped when there are more of them than this, and than unsent ones. [B]
 const MOST_SENT: usize = 256 << 10;
 /// So much memory is kept for what is sent next. Giving it back and asking for it again each time would cost more. [B]
@@ -71,7 +76,7 @@ pub enum Error {
     /// What arrived was not sealed by a peer that knows the secret, or was changed on the way.
     #[error("it has another secret, or its message was changed on the way")]
     Sealed,
-    /// A fragment or a message is longer than allowed.
+    /// A message is longer than allowed.
     #[error("it sent more than {LONGEST} bytes at once")]
     Long,
     /// The first message does not say who the other side is.
@@ -83,73 +88,87 @@ pub enum Error {
 #[derive(Debug, PartialEq, Eq)]
 pub enum Event {
     /// The other side has named the member that it is.
-    Met(Peer),
+    Identified(Peer),
     /// A message from it.
     Message(Vec<u8>),
 }
 
 #[derive(Debug)]
 enum Stage {
-    /// The greeting of the other side has yet to arrive.
-    Greeting { secret: Secret, nonce: Nonce, own: Vec<u8> },
+    /// The other side's part of the handshake has yet to arrive.
+    Handshake(Box<HandshakeState>),
     /// The other side has yet to say who it is.
-    Naming { incoming: Half },
+    Identifying(Box<TransportState>),
     /// Messages may arrive.
-    Open { incoming: Half },
+    Open(Box<TransportState>),
+    /// Nothing may arrive any more.
+    Ended,
+}
+
+/// A message that is arriving.
+#[derive(Debug, Default)]
+struct Arriving {
+    /// What of it has arrived.
+    content: Vec<u8>,
+    /// Its length, once that has arrived.
+    length: Option<usize>,
 }
 
 /// One side of a link.
 #[derive(Debug)]
 pub struct Link {
     stage: Stage,
-    /// Whether this side has called the other.
-    has_called: bool,
-    /// Seals what is sent, once both nonces are known.
-    outgoing: Option<Half>,
+    /// This member, as the other side is to know it.
+    own: Vec<u8>,
     received: Vec<u8>,
     /// How much of it was taken.
     taken: usize,
-    /// The fragments of a message that is not whole yet.
-    begun: Vec<u8>,
+    arriving: Arriving,
     /// A message that was sealed only in part, and how much of it was.
     sealing: Option<(Pieces, usize)>,
+    /// The fragment that is being sealed, where it does not lie in one piece.
+    fragment: Vec<u8>,
     unsent: Vec<u8>,
     sent: usize,
 }
 
 impl Link {
-    /// A link that this side begins, or that the other side has begun. The nonce must be new.
-    pub fn new(has_called: bool, secret: Secret, nonce: Nonce, own: &Peer) -> Link {
-        // A peer consists of plain values, which postcard can always encode.
-        let own = postcard::to_stdvec(own).unwrap_or_default();
-        let unsent = [GREETING, &nonce].concat();
-        let stage = Stage::Greeting { secret, nonce, own };
-        Link {
-            stage,
-            has_called,
-            outgoing: None,
+    /// A link that this side begins, or that the other side has begun. The key must be new.
+    pub fn new(is_initiator: bool, secret: &Secret, key: EphemeralKey, own: &Peer) -> Link {
+        let mut link = Link {
+            stage: Stage::Ended,
+            // A peer consists of plain values, which postcard can always encode.
+            own: postcard::to_stdvec(own).unwrap_or_default(),
             received: Vec::new(),
             taken: 0,
-            begun: Vec::new(),
+            arriving: Arriving::default(),
             sealing: None,
-            unsent,
+            fragment: Vec::new(),
+            unsent: PREAMBLE.to_vec(),
             sent: 0,
+        };
+        // With fixed parameters this does not fail.
+        if let Ok(mut handshake) = noise::handshake(is_initiator, &secret.0, key)
+            && (!is_initiator || link.write_handshake(&mut handshake).is_ok())
+        {
+            link.stage = Stage::Handshake(Box::new(handshake));
         }
+        link
     }
 
     /// Whether the other side has named the member that it is.
     pub const fn is_open(&self) -> bool {
-        matches!(self.stage, Stage::Open { .. })
+        matches!(self.stage, Stage::Open(_))
     }
 
     /// How much has arrived of a message that is not whole yet. [B]
     pub const fn begun(&self) -> usize {
-        self.begun.len()
+        self.arriving.content.len()
     }
 
-    /// Whether the other side has greeted as a member of this version does.
-    pub const fn has_met_a_store(&self) -> bool {
-        !matches!(self.stage, Stage::Greeting { .. })
+    /// Whether the other side has begun as a member of this version does.
+    pub fn has_met_a_store(&self) -> bool {
+        matches!(self.stage, Stage::Identifying(_) | Stage::Open(_)) || self.received.starts_with(PREAMBLE)
     }
 
     /// Bytes have arrived.
@@ -164,75 +183,91 @@ impl Link {
     /// # Errors
     /// [`Error`]: then whatever arrives has no meaning any more.
     pub fn next_event(&mut self) -> Result<Option<Event>, Error> {
-        if let Stage::Greeting { .. } = self.stage
-            && !self.greet()?
-        {
+        if matches!(self.stage, Stage::Handshake(_)) && !self.shake_hands()? {
             return Ok(None);
         }
-        while let Some((content, goes_on)) = self.fragment()? {
-            let longest = if self.is_open() { LONGEST } else { MOST_OF_FRAGMENT };
-            if self.begun.len() + content.len() > longest {
-                return Err(Error::Long);
+        while self.open_fragment()? {
+            if self.arriving.length.is_none() {
+                self.begin_message()?;
             }
-            self.begun.extend_from_slice(&self.received[content]);
-            if goes_on {
-                continue;
+            let Arriving { content, length } = &self.arriving;
+            match length.unwrap_or(0).checked_sub(content.len()) {
+                None => return Err(Error::Long),
+                Some(0) => {
+                    let message = std::mem::take(&mut self.arriving).content;
+                    return self.event(message).map(Some);
+                }
+                Some(_) => {}
             }
-            let message = std::mem::take(&mut self.begun);
-            return self.event(message).map(Some);
         }
         Ok(None)
     }
 
-    /// Takes the other side's greeting, and says who this side is. Returns whether all of the greeting had arrived.
-    fn greet(&mut self) -> Result<bool, Error> {
-        let Stage::Greeting { secret, nonce, own } = &self.stage else { return Ok(true) };
+    /// Takes the other side's part of the handshake, adds this side's, and says who this side is. Returns whether all
+    /// of it had arrived.
+    fn shake_hands(&mut self) -> Result<bool, Error> {
         // Nothing was taken before.
-        let known = self.received.len().min(GREETING.len());
-        if self.received[..known] != GREETING[..known] {
+        let known = self.received.len().min(PREAMBLE.len());
+        if self.received[..known] != PREAMBLE[..known] {
             return Err(if self.received.starts_with(ALERT) { Error::Tls } else { Error::Stranger });
         }
-        let Some((theirs, _)) = self.received[known..].split_first_chunk::<32>().filter(|_| known == GREETING.len())
-        else {
-            return Ok(false);
-        };
-        let (caller, called) = if self.has_called { (nonce, theirs) } else { (theirs, nonce) };
-        let (of_caller, of_called) =
-            (Half::of_caller(&secret.0, caller, called), Half::of_called(&secret.0, caller, called));
-        let (outgoing, incoming) = if self.has_called { (of_caller, of_called) } else { (of_called, of_caller) };
-        let own = own.clone();
-        self.taken = GREETING.len() + theirs.len();
-        self.outgoing = Some(outgoing);
-        self.stage = Stage::Naming { incoming };
+        let Some(theirs) = self.received.get(PREAMBLE.len()..PREAMBLE.len() + HANDSHAKE) else { return Ok(false) };
+        let Stage::Handshake(mut handshake) = std::mem::replace(&mut self.stage, Stage::Ended) else { return Ok(true) };
+        handshake.read_message(theirs, &mut []).map_err(|_| Error::Sealed)?;
+        self.taken = PREAMBLE.len() + HANDSHAKE;
+        if !handshake.is_initiator() {
+            self.write_handshake(&mut handshake)?;
+        }
+        let transport = handshake.into_transport_mode().map_err(|_| Error::Sealed)?;
+        self.stage = Stage::Identifying(Box::new(transport));
+        let own = std::mem::take(&mut self.own);
         self.send(&own);
         Ok(true)
     }
 
-    /// Opens the next fragment, if all of it has arrived: where its content lies, and whether its message goes on after it.
-    fn fragment(&mut self) -> Result<Option<(Range<usize>, bool)>, Error> {
-        let (Stage::Naming { incoming } | Stage::Open { incoming }) = &mut self.stage else { return Ok(None) };
-        let rest = &mut self.received[self.taken..];
-        let Some((prefix, rest)) = rest.split_first_chunk_mut::<LENGTH>() else { return Ok(None) };
-        let prefix = u32::from_le_bytes(*prefix);
-        let length = (prefix & !GOES_ON) as usize;
-        if !(TAG..=MOST_OF_FRAGMENT + TAG).contains(&length) {
-            return Err(Error::Long);
-        }
-        let Some(sealed) = rest.get_mut(..length) else { return Ok(None) };
-        if !incoming.open(prefix, sealed) {
+    fn write_handshake(&mut self, handshake: &mut HandshakeState) -> Result<(), Error> {
+        let mut message = [0; HANDSHAKE];
+        let length = handshake.write_message(&[], &mut message).map_err(|_| Error::Sealed)?;
+        self.unsent.extend_from_slice(&message[..length]);
+        Ok(())
+    }
+
+    /// Opens the next fragment, if all of it has arrived, and adds it to the message that is arriving. Returns whether
+    /// it has.
+    fn open_fragment(&mut self) -> Result<bool, Error> {
+        let (Stage::Identifying(transport) | Stage::Open(transport)) = &mut self.stage else {
             return Err(Error::Sealed);
-        }
-        let begin = self.taken + LENGTH;
-        self.taken = begin + length;
-        Ok(Some((begin..self.taken - TAG, prefix & GOES_ON != 0)))
+        };
+        let Some((length, rest)) = self.received[self.taken..].split_first_chunk() else { return Ok(false) };
+        let length = usize::from(u16::from_be_bytes(*length));
+        let Some(sealed) = rest.get(..length) else { return Ok(false) };
+        let content = &mut self.arriving.content;
+        let begin = content.len();
+        // With room for the tag, too, it is opened in place.
+        content.resize(begin + length, 0);
+        let opened = transport.read_message(sealed, &mut content[begin..]).map_err(|_| Error::Sealed)?;
+        content.truncate(begin + opened);
+        self.taken += LENGTH + length;
+        Ok(true)
+    }
+
+    /// The first fragment of a message has arrived: takes the message's length out.
+    fn begin_message(&mut self) -> Result<(), Error> {
+        let longest = if self.is_open() { LONGEST } else { MOST_OF_FRAGMENT };
+        let content = &mut self.arriving.content;
+        let length = content.first_chunk().map(|length| u32::from_be_bytes(*length) as usize);
+        let length = length.filter(|length| *length <= longest).ok_or(Error::Long)?;
+        content.drain(..LENGTH_OF_MESSAGE);
+        self.arriving.length = Some(length);
+        Ok(())
     }
 
     fn event(&mut self, message: Vec<u8>) -> Result<Event, Error> {
-        match std::mem::replace(&mut self.stage, Stage::Naming { incoming: Half::NONE }) {
-            Stage::Naming { incoming } => {
+        match std::mem::replace(&mut self.stage, Stage::Ended) {
+            Stage::Identifying(transport) => {
                 let peer = postcard::from_bytes(&message).map_err(|_| Error::Unnamed)?;
-                self.stage = Stage::Open { incoming };
-                Ok(Event::Met(peer))
+                self.stage = Stage::Open(transport);
+                Ok(Event::Identified(peer))
             }
             stage => {
                 self.stage = stage;
@@ -241,7 +276,7 @@ impl Link {
         }
     }
 
-    /// Sends a message, of 513 MiB at most. One that is sent before the other side has greeted is lost: wait until the link is open.
+    /// Sends a message, of 513 MiB at most. One that is sent before the handshake is lost: wait until the link is open.
     pub fn send(&mut self, message: &[u8]) {
         while !self.seal_more(usize::MAX) {}
         self.seal(&message.to_vec().into(), 0, usize::MAX);
@@ -264,14 +299,21 @@ impl Link {
 
     /// Seals fragments of a message from a place on, of about `most` bytes. Returns where to go on, unless at the end.
     fn seal(&mut self, message: &Pieces, mut at: usize, most: usize) -> Option<usize> {
-        let outgoing = self.outgoing.as_mut()?;
+        let (Stage::Identifying(transport) | Stage::Open(transport)) = &mut self.stage else { return None };
         let (enough, length) = (at.saturating_add(most), message.len());
         loop {
-            let end = length.min(at + MOST_OF_FRAGMENT);
-            let goes_on = if end == length { 0 } else { GOES_ON };
-            let prefix = (end - at + TAG) as u32 | goes_on;
-            self.unsent.extend_from_slice(&prefix.to_le_bytes());
-            outgoing.seal(prefix, message.part(at..end), &mut self.unsent);
+            self.fragment.clear();
+            if at == 0 {
+                self.fragment.extend_from_slice(&(length as u32).to_be_bytes());
+            }
+            let end = length.min(at + MOST_OF_FRAGMENT - self.fragment.len());
+            let mut pieces = message.part(at..end);
+            let first = pieces.next().unwrap_or_default();
+            let is_in_one_piece = self.fragment.is_empty() && first.len() == end - at;
+            if !is_in_one_piece {
+                [first].into_iter().chain(pieces).for_each(|piece| self.fragment.extend_from_slice(piece));
+            }
+            seal_fragment(transport, if is_in_one_piece { first } else { &self.fragment }, &mut self.unsent);
             at = end;
             if at == length {
                 return None;
@@ -295,4 +337,14 @@ impl Link {
             self.unsent.shrink_to(MOST_KEPT);
         }
     }
+}
+
+/// Seals a fragment, and appends it to `out`, behind its length.
+fn seal_fragment(transport: &mut TransportState, content: &[u8], out: &mut Vec<u8>) {
+    let length = content.len() + TAG;
+    out.extend_from_slice(&(length as u16).to_be_bytes());
+    let begin = out.len();
+    out.resize(begin + length, 0);
+    // Only after 2^64 fragments nothing more is sealed: what is sent then does not open.
+    let _ = transport.write_message(content, &mut out[begin..]);
 }

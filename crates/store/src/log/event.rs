@@ -1,4 +1,5 @@
-//! The events of a member that an operator should know about, as values: each has a name, a level, fields, and a sentence.
+//! The events of a member that an operator should know about, as values: each has a name, a level, fields, and a
+//! sentence.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -47,8 +48,8 @@ pub enum Event {
         /// Whether members use TLS.
         tls_for_members: bool,
     },
-    /// The member that it asked to let it in has not done so yet.
-    NotLetIn {
+    /// The member that it asked to admit it has not done so yet.
+    NotAdmitted {
         /// Its address.
         by: SocketAddr,
         /// Why, as far as known.
@@ -61,13 +62,13 @@ pub enum Event {
         /// The options that differ.
         differences: String,
     },
-    /// It was let in.
-    LetIn {
+    /// It was admitted.
+    Admitted {
         /// How many members there are, itself included.
         members: usize,
     },
     /// A connection with another member is open.
-    MemberMet {
+    MemberConnected {
         /// The member.
         member: String,
         /// Its address.
@@ -232,7 +233,7 @@ pub enum Event {
     },
     /// It exits, as it was told to.
     Ending {
-        /// How many requests it has carried out.
+        /// How many requests it has executed.
         requests: u64,
         /// After how long. [s]
         seconds: u64,
@@ -244,7 +245,7 @@ impl Event {
     pub const fn level(&self) -> Level {
         match self {
             Event::CertificatesRefused { .. } => Level::Error,
-            Event::NotLetIn { .. }
+            Event::NotAdmitted { .. }
             | Event::OtherSettings { .. }
             | Event::MemberLost { .. }
             | Event::SplitWaits { .. }
@@ -260,8 +261,8 @@ impl Event {
             | Event::OutOfMemory { .. }
             | Event::Slow { .. } => Level::Warning,
             Event::Listening { .. }
-            | Event::LetIn { .. }
-            | Event::MemberMet { .. }
+            | Event::Admitted { .. }
+            | Event::MemberConnected { .. }
             | Event::MemberLeft { .. }
             | Event::Covered { .. }
             | Event::MemberRebuilt { .. }
@@ -290,7 +291,8 @@ fn counted(count: impl fmt::Display + PartialEq + From<u8>, one: &str) -> String
     format!("{count} {one}{plural}")
 }
 
-/// The addresses at which it listens: for clients first, then for others, named in words, and for browsers if any; and where TLS is used.
+/// The addresses at which it listens: for clients first, then for others, named in words, and for browsers if any; and
+/// where TLS is used.
 fn listening(
     out: &mut fmt::Formatter<'_>,
     clients: &[impl fmt::Display],
@@ -326,12 +328,12 @@ impl fmt::Display for Event {
                 let how = (*tls, *tls_for_members);
                 listening(out, clients, &format!("for members on {members}, for slots on {slots}"), http, how)
             }
-            Event::NotLetIn { by, why } => write!(out, "not let in yet by {by}: {why}; calling again"),
+            Event::NotAdmitted { by, why } => write!(out, "not admitted yet by {by}: {why}; calling again"),
             Event::OtherSettings { member, differences } => {
                 write!(out, "this member was restarted with other options than {member}: {differences}")
             }
-            Event::LetIn { members } => write!(out, "let in: the pool has {}", counted(*members, "member")),
-            Event::MemberMet { member, address } => write!(out, "connected with member {member} at {address}"),
+            Event::Admitted { members } => write!(out, "admitted: the pool has {}", counted(*members, "member")),
+            Event::MemberConnected { member, address } => write!(out, "connected with member {member} at {address}"),
             Event::MemberLost { member, address } => {
                 write!(out, "the connection with member {member} at {address} is lost")
             }

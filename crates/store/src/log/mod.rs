@@ -1,8 +1,8 @@
 //! The log: a line for each event, with the time and the level, for people or for programs.
 //!
 //! ```text
-//!   2026-11-23T05:00:00.123Z INFO let in: the pool has 3 members
-//!   {"time":"2026-11-23T05:00:00.123Z","level":"info","event":"let_in","members":3,"message":"let in: the pool has 3 members"}
+//!   2026-11-23T05:00:00.123Z INFO admitted: the pool has 3 members
+//!   {"time":"2026-11-23T05:00:00.123Z","level":"info","event":"admitted","members":3,"message":"admitted: the ..."}
 //! ```
 
 mod event;
@@ -51,7 +51,7 @@ struct Kind {
 
 /// A line of JSON.
 #[derive(Serialize)]
-struct Line<'a> {
+struct JsonLine<'a> {
     time: String,
     level: Level,
     #[serde(flatten)]
@@ -73,8 +73,9 @@ impl Log {
         Log { format, least, out: Box::new(out), kinds: Vec::new() }
     }
 
-    /// Writes an event, unless there were too many of its kind within this second; the next line of that kind says how many were left out.
-    pub fn tell(&mut self, now: Milliseconds, event: &Event) {
+    /// Writes an event, unless there were too many of its kind within this second; the next line of that kind says how
+    /// many were left out.
+    pub fn write(&mut self, now: Milliseconds, event: &Event) {
         if event.level() > self.least {
             return;
         }
@@ -108,7 +109,7 @@ impl Log {
                 format!("{time} {} {event}{more}\n", level.name().to_uppercase())
             }
             Format::Json => {
-                let line = Line { time, level, event, left_out, message: event.to_string() };
+                let line = JsonLine { time, level, event, left_out, message: event.to_string() };
                 // An event holds only numbers, texts and addresses, which can all be serialized.
                 serde_json::to_string(&line).map_or(String::new(), |line| line + "\n")
             }
@@ -141,7 +142,7 @@ mod tests {
     fn lines(format: Format, least: Level, events: &[(Milliseconds, Event)]) -> Vec<String> {
         let kept = Kept::default();
         let mut log = Log::new(format, least, kept.clone());
-        events.iter().for_each(|(now, event)| log.tell(*now, event));
+        events.iter().for_each(|(now, event)| log.write(*now, event));
         let text = String::from_utf8(kept.0.take()).unwrap();
         text.lines().map(str::to_owned).collect()
     }
@@ -151,8 +152,8 @@ mod tests {
 
     #[test]
     fn a_line_says_when_and_what() {
-        let event = Event::LetIn { members: 3 };
-        let text = "let in: the pool has 3 members";
+        let event = Event::Admitted { members: 3 };
+        let text = "admitted: the pool has 3 members";
         assert_eq!(
             lines(Format::Text, Level::Info, &[(NOW, event.clone())]),
             [format!("2026-11-23T05:00:00.123Z INFO {text}")]
@@ -160,14 +161,14 @@ mod tests {
         assert_eq!(
             lines(Format::Json, Level::Info, &[(NOW, event)]),
             [format!(
-                r#"{{"time":"2026-11-23T05:00:00.123Z","level":"info","event":"let_in","members":3,"message":"{text}"}}"#
+                r#"{{"time":"2026-11-23T05:00:00.123Z","level":"info","event":"admitted","members":3,"message":"{text}"}}"#
             )]
         );
     }
 
     #[test]
     fn what_matters_less_is_left_out() {
-        let events = [(NOW, Event::LetIn { members: 2 }), (NOW, Event::WrongPasswords { attempts: 1 })];
+        let events = [(NOW, Event::Admitted { members: 2 }), (NOW, Event::WrongPasswords { attempts: 1 })];
         assert_eq!(lines(Format::Text, Level::Warning, &events).len(), 1);
         assert!(lines(Format::Text, Level::Error, &events).is_empty());
     }
@@ -176,7 +177,7 @@ mod tests {
     fn many_lines_of_a_kind_do_not_hide_others() {
         let wrong = |at: Milliseconds| (at, Event::WrongPasswords { attempts: 1 });
         let mut events: Vec<_> = (0..15).map(|number| wrong(NOW + number)).collect();
-        events.extend([(NOW, Event::LetIn { members: 2 }), wrong(NOW + 1_000), wrong(NOW + 1_001)]);
+        events.extend([(NOW, Event::Admitted { members: 2 }), wrong(NOW + 1_000), wrong(NOW + 1_001)]);
         let lines = lines(Format::Text, Level::Info, &events);
         assert_eq!(lines.len(), 10 + 1 + 2);
         assert!(

@@ -8,51 +8,44 @@
 //!                      |----------------->|----> ...
 //! ```
 //!
-//! The welcomes form a tree, along which every member hears of a new one once: N - 1 messages. A new member whose settings differ from the pool's
-//! gets `Differs` instead of a welcome.
-
-use std::net::SocketAddr;
+//! The welcomes form a tree, along which every member hears of a new one once: N - 1 messages. A new member whose
+//! settings differ from the pool's gets `Differs` instead of a welcome.
 
 use programs::linear_hash::Contents;
 
 use super::placement::parent;
-use super::{Departure, Identity, Member, Message, Output, Peer, Placement, Role, SharedSettings, Stage};
+use super::{Departure, Identity, Member, Message, Output, Peer, Placement, SharedSettings, Stage};
 
 impl<C: Contents> Member<C> {
     /// Asks a member to welcome this one.
     pub fn join(&self, at: Identity, outputs: &mut Vec<Output<C>>) {
-        outputs.push(Output::Send(at, Message::Join(self.own.clone(), self.settings())));
+        outputs.push(Output::Send(at, Message::Join(self.membership.own.clone(), self.settings())));
     }
 
     pub(super) fn welcome(&mut self, new: Peer, settings: SharedSettings, outputs: &mut Vec<Output<C>>) {
-        if !self.lets_in(&new) || self.departures.contains_key(&new.identity) {
+        if !self.membership.admits(&new) || self.membership.departures.contains_key(&new.identity) {
             return;
         }
-        if let Some(waiting) = &mut self.waiting {
+        if let Some(waiting) = &mut self.membership.waiting {
             return waiting.push((new, settings));
         }
         if settings != self.settings() {
             return outputs.push(Output::Send(new.identity, Message::Differs(self.settings())));
         }
-        let known = self.peers.values().filter(|peer| peer.identity != new.identity).chain([&self.own]);
-        let departures = self.departures.iter().map(|(who, departure)| (*who, departure.clone()));
-        let welcome = Message::Welcome(known.cloned().collect(), self.placement.clone(), departures.collect());
+        let known =
+            self.membership.peers.values().filter(|peer| peer.identity != new.identity).chain([&self.membership.own]);
+        let departures = self.membership.departures.iter().map(|(who, departure)| (*who, departure.clone()));
+        let welcome =
+            Message::Welcome(known.cloned().collect(), self.locations.placement.clone(), departures.collect());
         outputs.push(Output::Send(new.identity, welcome));
         let identity = new.identity;
         self.announce_resizing(identity, outputs);
         self.learn_of(identity, new, outputs);
-        self.relays.insert(identity);
+        self.membership.relays.insert(identity);
         self.record_standing();
-        // It does not ask again once it is let in. If this member forgot it then, as the power fails, nobody might know it.
+        // It does not ask again once it is admitted. If this member forgot it then, as the power fails, nobody might
+        // know it.
         self.recorder.iter_mut().for_each(|recorder| recorder.sends_sequenced());
-    }
-
-    /// Whether it lets a member in. While it leaves, it does so only if its own servers may move there: if it has let that one in before, which may not
-    /// have heard of that, or if there is no other host.
-    fn lets_in(&self, new: &Peer) -> bool {
-        let Some(departure) = self.departure() else { return true };
-        let is_moving = departure.stage == Stage::Moving;
-        is_moving && (self.peers.contains_key(&new.identity) || self.hosts().next().is_none())
     }
 
     pub(super) fn be_welcomed(
@@ -63,41 +56,43 @@ impl<C: Contents> Member<C> {
         departures: Vec<(Identity, Departure)>,
         outputs: &mut Vec<Output<C>>,
     ) {
-        self.relays.insert(by);
-        let told: Vec<Identity> = self.departures.keys().copied().collect();
+        self.membership.relays.insert(by);
+        let departed: Vec<Identity> = self.membership.departures.keys().copied().collect();
         for (who, departure) in departures {
-            self.departures.entry(who).or_insert(departure);
+            self.membership.departures.entry(who).or_insert(departure);
         }
         for peer in there {
-            if peer.identity != self.own.identity && !self.has_gone(peer.identity) {
-                self.peers.insert(peer.identity, peer);
+            if peer.identity != self.membership.own.identity && !self.membership.has_gone(peer.identity) {
+                self.membership.peers.insert(peer.identity, peer);
             }
         }
         // A member that welcomed it before may not have known of these departures.
-        let departures = &self.departures;
-        self.peers.retain(|identity, _| departures.get(identity).is_none_or(|departure| departure.stage < Stage::Over));
-        self.forget_former_spares();
+        let departures = &self.membership.departures;
+        self.membership
+            .peers
+            .retain(|identity, _| departures.get(identity).is_none_or(|departure| departure.stage < Stage::Over));
+        self.membership.forget_former_spares();
         self.learn(placement);
-        let waiting = self.waiting.take();
-        self.find_who_is_away();
+        let waiting = self.membership.waiting.take();
+        self.membership.find_who_is_away(&self.locations.placement);
         self.record_standing();
         self.reconsider(outputs);
         // Those were waiting for this.
-        told.into_iter().for_each(|who| self.note(who, outputs));
+        departed.into_iter().for_each(|who| self.note(who, outputs));
         for (new, settings) in waiting.into_iter().flatten() {
             self.welcome(new, settings, outputs);
         }
     }
 
     /// A member is back, and is told which members have come meanwhile, and which have left.
-    pub(super) fn be_told_of(&mut self, back: Peer, settings: SharedSettings, outputs: &mut Vec<Output<C>>) {
+    pub(super) fn receive_returning(&mut self, back: Peer, settings: SharedSettings, outputs: &mut Vec<Output<C>>) {
         let identity = back.identity;
         if settings != self.settings() {
             outputs.push(Output::Send(identity, Message::Differs(self.settings())));
         }
         self.learn_of(identity, back, outputs);
-        let others = self.peers.values().filter(|peer| peer.identity != identity);
-        let departures = self.departures.iter().map(|(who, departure)| (*who, departure.clone()));
+        let others = self.membership.peers.values().filter(|peer| peer.identity != identity);
+        let departures = self.membership.departures.iter().map(|(who, departure)| (*who, departure.clone()));
         outputs.push(Output::Send(identity, Message::There(others.cloned().collect(), departures.collect())));
     }
 
@@ -108,47 +103,27 @@ impl<C: Contents> Member<C> {
 
     /// Learns of a member, and passes that on if it is news.
     pub(super) fn learn_of(&mut self, from: Identity, new: Peer, outputs: &mut Vec<Output<C>>) {
-        let is_known = new.identity == self.own.identity || self.peers.contains_key(&new.identity);
-        if is_known || self.is_former_spare(&new) || self.has_gone(new.identity) {
+        let is_known =
+            new.identity == self.membership.own.identity || self.membership.peers.contains_key(&new.identity);
+        if is_known || self.membership.is_former_spare(&new) || self.membership.has_gone(new.identity) {
             return;
         }
-        self.peers.insert(new.identity, new.clone());
-        self.forget_former_spares();
-        self.find_who_is_away();
+        self.membership.peers.insert(new.identity, new.clone());
+        self.membership.forget_former_spares();
+        self.membership.find_who_is_away(&self.locations.placement);
         self.record_standing();
-        for &relay in self.relays.iter().filter(|&&relay| relay != from) {
+        for &relay in self.membership.relays.iter().filter(|&&relay| relay != from) {
             outputs.push(Output::Send(relay, Message::Member(new.clone())));
         }
-        // The member that let it in may not have known yet.
+        // The member that admit it may not have known yet.
         self.send_departures(new.identity, outputs);
         self.reconsider(outputs);
-    }
-
-    /// A spare that has become a lost member is known under that name only.
-    pub(super) fn forget_former_spares(&mut self) {
-        let others = self.peers.values().chain([&self.own]).filter(|peer| peer.role != Role::Spare);
-        let addresses: Vec<SocketAddr> = others.map(|peer| peer.address).collect();
-        self.forget_spares_at(&addresses);
-    }
-
-    pub(super) fn forget_spares_at(&mut self, addresses: &[SocketAddr]) {
-        let is_former = |peer: &&Peer| peer.role == Role::Spare && addresses.contains(&peer.address);
-        let former: Vec<Identity> = self.peers.values().filter(is_former).map(|peer| peer.identity).collect();
-        for spare in former {
-            self.peers.remove(&spare);
-            self.relays.remove(&spare);
-        }
-    }
-
-    fn is_former_spare(&self, peer: &Peer) -> bool {
-        let mut others = self.peers.values().chain([&self.own]).filter(|peer| peer.role != Role::Spare);
-        peer.role == Role::Spare && others.any(|other| other.address == peer.address)
     }
 
     /// Learns which member hosts which server. About its own servers, and those split off from them, it knows best.
     pub(super) fn learn(&mut self, placement: &Placement) {
         for (server, host) in placement.iter() {
-            if !self.servers.contains_key(&server) && !self.servers.contains_key(&parent(server)) {
+            if !self.hosted.servers.contains_key(&server) && !self.hosted.servers.contains_key(&parent(server)) {
                 self.learn_host(server, host);
             }
         }

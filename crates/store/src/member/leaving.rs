@@ -1,4 +1,5 @@
-//! How a member leaves in order: its servers move to other members, and all of these know where they are before it exits.
+//! How a member leaves in order: its servers move to other members, and all of these know where they are before it
+//! exits.
 //!
 //! ```text
 //!   member that leaves                 each other member
@@ -16,9 +17,9 @@
 //!   it may exit
 //! ```
 //!
-//! Each message carries the full state, and is sent again until it is answered. A member that was let in meanwhile is told by the one that let it
-//! in, and has to note the departure too. Parity members and spares are told as well, also by each of the others, but
-//! not waited for.
+//! Each message carries the full state, and is sent again until it is answered. A member that was admitted meanwhile is
+//! told by the one that let it in, and has to note the departure too. Parity members and spares are told as well, also
+//! by each of the others, but not waited for.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -78,8 +79,8 @@ pub(super) struct Announced {
 impl<C: Contents> Member<C> {
     /// Moves all servers to other members, and then leaves.
     pub fn leave(&mut self, now: Time, outputs: &mut Vec<Output<C>>) {
-        if self.departure().is_none() {
-            self.departures.insert(self.own.identity, Departure::default());
+        if self.membership.departure().is_none() {
+            self.membership.departures.insert(self.membership.own.identity, Departure::default());
             self.record_standing();
             self.reconsider(outputs);
         }
@@ -87,74 +88,40 @@ impl<C: Contents> Member<C> {
         self.settle(now, outputs);
     }
 
-    /// Its departure, if it is leaving.
-    pub fn departure(&self) -> Option<&Departure> {
-        self.departures.get(&self.own.identity)
-    }
-
-    /// Whether it has left: no other member knows it any more.
-    pub fn has_left(&self) -> bool {
-        self.departure().is_some_and(|departure| departure.stage == Stage::Gone)
-    }
-
-    /// Another member that is about to leave.
-    pub fn who_leaves(&self) -> Option<&Peer> {
-        self.departures.keys().find_map(|identity| self.peers.get(identity))
-    }
-
     /// The members for which it waits: they have not noted its latest progress.
-    pub fn not_heard(&self) -> impl Iterator<Item = &Peer> {
+    pub fn uninformed(&self) -> impl Iterator<Item = &Peer> {
         self.awaited().filter(|peer| !self.has_noted(peer.identity))
     }
 
-    /// Members that may host servers. The others need not be up: they send nothing to servers, and hear of the departure when they are back. So do
-    /// those that are not connected and have no server. Whether one has, the host of the server that it was split off from knows: that one has noted the
-    /// departure, and named it, or is not up itself, and is known to another one, up to a host that this member knows.
+    /// Members that may host servers. The others need not be up: they send nothing to servers, and hear of the
+    /// departure when they are back. So do those that are not connected and have no server. Whether one has, the host
+    /// of the server that it was split off from knows: that one has noted the departure, and named it, or is not up
+    /// itself, and is known to another one, up to a host that this member knows.
     fn awaited(&self) -> impl Iterator<Item = &Peer> {
         let is_idle = |peer: Identity| {
-            let is_named = self.announced.hosts.values().any(|hosts| hosts.contains(&peer));
-            self.away.contains_key(&peer) && !is_named && !self.may_have_servers(peer)
+            let is_named = self.membership.announced.hosts.values().any(|hosts| hosts.contains(&peer));
+            self.membership.away.contains_key(&peer) && !is_named && !self.locations.may_have_servers(peer)
         };
-        self.peers.values().filter(move |peer| peer.role == Role::Data && !is_idle(peer.identity))
+        self.membership.peers.values().filter(move |peer| peer.role == Role::Data && !is_idle(peer.identity))
     }
 
     /// The most servers that the other members can host.
     pub fn most_servers_of_others(&self) -> u32 {
-        self.most_servers_of(self.hosts().filter(|host| host.identity != self.own.identity))
-    }
-
-    /// Whether a member has left, as far as this one knows.
-    pub fn has_gone(&self, identity: Identity) -> bool {
-        let departure = self.departures.get(&identity).filter(|_| identity != self.own.identity);
-        departure.is_some_and(|departure| departure.stage >= Stage::Over)
-    }
-
-    /// The present host of a server that `host` once hosted; none, if that is not known.
-    pub(super) fn host_by_now(&self, server: u32, host: Identity) -> Option<Identity> {
-        let mut host = host;
-        // It can have moved once per departure.
-        for _ in 0..=self.departures.len() {
-            let Some(departure) = self.departures.get(&host) else { return Some(host) };
-            match departure.moved.get(&server) {
-                Some(next) => host = *next,
-                None => return Some(host).filter(|host| !self.has_gone(*host)),
-            }
-        }
-        None
+        self.most_servers_of(self.membership.hosts().filter(|host| host.identity != self.membership.own.identity))
     }
 
     /// A server has moved from this member to another.
     pub(super) fn has_moved(&mut self, server: u32, host: Identity) {
-        self.departures.entry(self.own.identity).or_default().moved.insert(server, host);
+        self.membership.departures.entry(self.membership.own.identity).or_default().moved.insert(server, host);
         self.learn_host(server, host);
     }
 
     /// Tells a member, or all, once more: the message may have been lost.
     pub(super) fn announce_leaving_again(&mut self, whom: Option<Identity>, outputs: &mut Vec<Output<C>>) {
         match whom {
-            Some(whom) => drop(self.announced.informed.remove(&whom)),
-            None => self.announced.informed.retain(|who, informed| {
-                let noted = self.announced.noted.get(who);
+            Some(whom) => drop(self.membership.announced.informed.remove(&whom)),
+            None => self.membership.announced.informed.retain(|who, informed| {
+                let noted = self.membership.announced.noted.get(who);
                 noted.is_some_and(|(stage, moved, is_quiet)| (*stage, *moved) == *informed && *is_quiet)
             }),
         }
@@ -163,17 +130,22 @@ impl<C: Contents> Member<C> {
 
     /// Takes the next step, if this member is leaving.
     pub(super) fn go_on_leaving(&mut self, outputs: &mut Vec<Output<C>>) {
-        let departure = self.departure().filter(|departure| departure.stage != Stage::Gone && self.is_welcome());
+        let departure = self
+            .membership
+            .departure()
+            .filter(|departure| departure.stage != Stage::Gone && self.membership.is_welcome());
         let Some(departure) = departure else { return };
-        let (stage, others_know) = (departure.stage, self.not_heard().next().is_none());
+        let (stage, others_know) = (departure.stage, self.uninformed().next().is_none());
         self.announce_leaving(outputs);
         match stage {
-            Stage::Moving if self.servers.is_empty() && self.to_servers.is_empty() => {
+            Stage::Moving if self.hosted.servers.is_empty() && self.hosted.messages.is_empty() => {
                 if others_know && self.reliable.behind().next().is_none() {
                     self.reach(Stage::Over, outputs);
                 }
             }
-            Stage::Moving if self.awaited().all(|peer| self.announced.noted.contains_key(&peer.identity)) => {
+            Stage::Moving
+                if self.awaited().all(|peer| self.membership.announced.noted.contains_key(&peer.identity)) =>
+            {
                 self.move_next(outputs);
             }
             Stage::Over if others_know => self.reach(Stage::Gone, outputs),
@@ -182,8 +154,8 @@ impl<C: Contents> Member<C> {
     }
 
     fn reach(&mut self, stage: Stage, outputs: &mut Vec<Output<C>>) {
-        let relays = self.relays.clone();
-        let departure = self.departures.entry(self.own.identity).or_default();
+        let relays = self.membership.relays.clone();
+        let departure = self.membership.departures.entry(self.membership.own.identity).or_default();
         (departure.stage, departure.relays) = (stage, relays);
         self.record_standing();
         self.go_on_leaving(outputs);
@@ -191,11 +163,11 @@ impl<C: Contents> Member<C> {
 
     /// Moves the next server that is not busy, unless one is moving.
     fn move_next(&mut self, outputs: &mut Vec<Output<C>>) {
-        let next = self.servers.iter().find(|(_, server)| server.is_steady()).map(|(number, _)| *number);
-        let Some(next) = next.filter(|_| !self.servers.values().any(Server::moves_away)) else { return };
+        let next = self.hosted.servers.iter().find(|(_, server)| server.is_steady()).map(|(number, _)| *number);
+        let Some(next) = next.filter(|_| !self.hosted.servers.values().any(Server::moves_away)) else { return };
         let host = self.least_loaded(self.image().extent().buckets());
         // If there is no other host, it waits until there is one.
-        if host != self.own.identity {
+        if host != self.membership.own.identity {
             self.begin_to_move(next, host, outputs);
             self.go_on_leaving(outputs);
         }
@@ -203,15 +175,20 @@ impl<C: Contents> Member<C> {
 
     /// Tells its progress to the others that were not told yet.
     fn announce_leaving(&mut self, outputs: &mut Vec<Output<C>>) {
-        let Some(departure) = self.departures.get(&self.own.identity) else { return };
+        let Some(departure) = self.membership.departures.get(&self.membership.own.identity) else { return };
         let now = (departure.stage, departure.moved.len());
-        let due: Vec<Identity> =
-            self.peers.keys().filter(|peer| self.announced.informed.get(peer) != Some(&now)).copied().collect();
+        let due: Vec<Identity> = self
+            .membership
+            .peers
+            .keys()
+            .filter(|peer| self.membership.announced.informed.get(peer) != Some(&now))
+            .copied()
+            .collect();
         if due.is_empty() {
             return;
         }
         for peer in due {
-            self.announced.informed.insert(peer, now);
+            self.membership.announced.informed.insert(peer, now);
             outputs.push(Output::Send(peer, Message::Leaving(departure.clone())));
         }
         // What others have been told must survive a restart.
@@ -220,50 +197,50 @@ impl<C: Contents> Member<C> {
     }
 
     fn has_noted(&self, peer: Identity) -> bool {
-        let due = self.departure().map(|departure| (departure.stage, departure.moved.len()));
-        let noted = self.announced.noted.get(&peer).filter(|(.., is_quiet)| *is_quiet);
+        let due = self.membership.departure().map(|departure| (departure.stage, departure.moved.len()));
+        let noted = self.membership.announced.noted.get(&peer).filter(|(.., is_quiet)| *is_quiet);
         noted.is_some_and(|(stage, moved, _)| Some((*stage, *moved)) == due)
     }
 
     /// Another member has noted this one's progress.
     pub(super) fn was_noted(&mut self, by: Identity, noted: Noted, outputs: &mut Vec<Output<C>>) {
         let Noted { stage, moved, is_quiet, hosts, peers } = noted;
-        if self.departure().is_some() {
-            self.announced.noted.insert(by, (stage, moved, is_quiet));
-            self.announced.hosts.insert(by, hosts);
+        if self.membership.departure().is_some() {
+            self.membership.announced.noted.insert(by, (stage, moved, is_quiet));
+            self.membership.announced.hosts.insert(by, hosts);
             self.learn_of_all(by, peers, outputs);
         }
     }
 
     /// Another member announces its departure, and is told what this one has noted.
     pub(super) fn is_told_of_leaving(&mut self, who: Identity, departure: Departure, outputs: &mut Vec<Output<C>>) {
-        if who != self.own.identity {
+        if who != self.membership.own.identity {
             self.receive_departure(who, departure, outputs);
             self.note(who, outputs);
         }
     }
 
     /// Hears that another member is leaving, from that member or from a third one.
-    pub(super) fn receive_departure(&mut self, who: Identity, heard: Departure, outputs: &mut Vec<Output<C>>) {
-        if who == self.own.identity {
+    pub(super) fn receive_departure(&mut self, who: Identity, received: Departure, outputs: &mut Vec<Output<C>>) {
+        if who == self.membership.own.identity {
             return;
         }
-        let before = self.departures.get(&who).cloned();
-        let departure = self.departures.entry(who).or_default();
-        departure.stage = departure.stage.max(heard.stage.min(Stage::Over));
+        let before = self.membership.departures.get(&who).cloned();
+        let departure = self.membership.departures.entry(who).or_default();
+        departure.stage = departure.stage.max(received.stage.min(Stage::Over));
         let is_over = departure.stage == Stage::Over;
         let news: Vec<(u32, Identity)> =
-            heard.moved.into_iter().filter(|(server, _)| !departure.moved.contains_key(server)).collect();
+            received.moved.into_iter().filter(|(server, _)| !departure.moved.contains_key(server)).collect();
         departure.moved.extend(news.iter().copied());
         for (server, host) in news {
             self.receive_move(server, who, host);
         }
         if is_over && before.as_ref().is_none_or(|before| before.stage < Stage::Over) {
-            self.forget_member(who, heard.relays);
-            let others = self.peers.values().filter(|peer| peer.role != Role::Data);
+            self.forget_member(who, received.relays);
+            let others = self.membership.peers.values().filter(|peer| peer.role != Role::Data);
             others.for_each(|peer| self.send_departures(peer.identity, outputs));
         }
-        if before.as_ref() != self.departures.get(&who) {
+        if before.as_ref() != self.membership.departures.get(&who) {
             self.record_standing();
         }
         if before.is_none() {
@@ -271,53 +248,55 @@ impl<C: Contents> Member<C> {
         }
     }
 
-    /// Tells a member which ones have left: a parity member or a spare, for which no departure waits, or a member that one of these has let in.
+    /// Tells a member which ones have left: a parity member or a spare, for which no departure waits, or a member that
+    /// one of these has admitted.
     pub(super) fn send_departures(&self, peer: Identity, outputs: &mut Vec<Output<C>>) {
-        let over = self.departures.iter().filter(|(who, _)| self.has_gone(**who));
+        let over = self.membership.departures.iter().filter(|(who, _)| self.membership.has_gone(**who));
         let over: Vec<(Identity, Departure)> = over.map(|(who, departure)| (*who, departure.clone())).collect();
-        if self.own.role == Role::Data && !over.is_empty() {
+        if self.membership.own.role == Role::Data && !over.is_empty() {
             outputs.push(Output::Send(peer, Message::There(Vec::new(), over)));
         }
     }
 
-    /// Tells a member that has asked for a server which has moved away from this one. Others hear of that by its progress, except those that have
-    /// left before: they were forgotten, but may wait for answers to requests of their own.
+    /// Tells a member that has asked for a server which has moved away from this one. Others hear of that by its
+    /// progress, except those that have left before: they were forgotten, but may wait for answers to requests of their
+    /// own.
     pub(super) fn send_new_place(&self, server: u32, asker: Identity, outputs: &mut Vec<Output<C>>) {
-        let has_moved = |departure: &&Departure| departure.moved.contains_key(&server) && self.has_gone(asker);
-        if let Some(departure) = self.departure().filter(has_moved) {
-            outputs.push(Output::Send(asker, Message::There(Vec::new(), vec![(self.own.identity, departure.clone())])));
+        let has_moved =
+            |departure: &&Departure| departure.moved.contains_key(&server) && self.membership.has_gone(asker);
+        if let Some(departure) = self.membership.departure().filter(has_moved) {
+            outputs.push(Output::Send(
+                asker,
+                Message::There(Vec::new(), vec![(self.membership.own.identity, departure.clone())]),
+            ));
         }
     }
 
     /// A server has moved from one member to another. If this member knows a third host, that is more recent.
     fn receive_move(&mut self, server: u32, from: Identity, to: Identity) {
-        if self.placement.host(server).is_none_or(|host| host == from) && !self.servers.contains_key(&server) {
+        if self.locations.placement.host(server).is_none_or(|host| host == from)
+            && !self.hosted.servers.contains_key(&server)
+        {
             self.learn_host(server, to);
-        } else if self.hints.host(server) == Some(from) {
+        } else if self.locations.hints.host(server) == Some(from) {
             self.hint(server, to);
         }
     }
 
     /// Forgets a member that is gone. Its relays pass on news among themselves.
     fn forget_member(&mut self, who: Identity, its_relays: BTreeSet<Identity>) {
-        self.peers.remove(&who);
-        if self.relays.remove(&who) {
-            let known = its_relays.into_iter().filter(|relay| self.peers.contains_key(relay));
-            self.relays.extend(known);
-        }
-        self.placement.forget_all(who);
-        self.hints.forget_all(who);
-        self.heard.forget_all(who);
+        self.membership.forget(who, its_relays);
+        self.locations.forget_all(who);
     }
 
-    /// Tells a leaving member what this one has noted. One that is not let in yet notes nothing: if only the leaving member can let it in, that must not
-    /// leave before.
+    /// Tells a leaving member what this one has noted. One that is not admitted yet notes nothing: if only the leaving
+    /// member can admit it, that must not leave before.
     pub(super) fn note(&mut self, who: Identity, outputs: &mut Vec<Output<C>>) {
-        let departure = self.departures.get(&who).filter(|_| self.is_welcome());
+        let departure = self.membership.departures.get(&who).filter(|_| self.membership.is_welcome());
         let Some(Departure { stage, moved, .. }) = departure else { return };
         let is_quiet = self.reliable.unacknowledged(who).next().is_none();
-        let peers = self.peers.values().filter(|peer| peer.identity != who).cloned().collect();
-        let hosts = self.placement.iter().map(|(_, host)| host).collect();
+        let peers = self.membership.peers.values().filter(|peer| peer.identity != who).cloned().collect();
+        let hosts = self.locations.placement.iter().map(|(_, host)| host).collect();
         let noted = Noted { stage: *stage, moved: moved.len(), is_quiet, hosts, peers };
         outputs.push(Output::Send(who, Message::Noted(noted)));
         self.recorder.iter_mut().for_each(|recorder| recorder.sends_sequenced());
@@ -325,7 +304,7 @@ impl<C: Contents> Member<C> {
 
     /// Tells a leaving member that it has acknowledged everything sent to it.
     pub(super) fn note_that_nothing_is_under_way(&mut self, who: Identity, outputs: &mut Vec<Output<C>>) {
-        if self.departures.contains_key(&who) && self.reliable.unacknowledged(who).next().is_none() {
+        if self.membership.departures.contains_key(&who) && self.reliable.unacknowledged(who).next().is_none() {
             self.note(who, outputs);
         }
     }

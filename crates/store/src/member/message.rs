@@ -79,10 +79,11 @@ pub(crate) enum Subject {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(bound(
     serialize = "C::Entry: Serialize, C::Operation: Serialize, C::Outcome: Serialize, C::Found: Serialize",
-    deserialize = "C::Entry: Deserialize<'de>, C::Operation: Deserialize<'de>, C::Outcome: Deserialize<'de>, C::Found: Deserialize<'de>"
+    deserialize = "C::Entry: Deserialize<'de>, C::Operation: Deserialize<'de>, \
+                   C::Outcome: Deserialize<'de>, C::Found: Deserialize<'de>"
 ))]
 pub enum Message<C: Contents> {
-    /// The sender is new, and asks to be let in with these settings.
+    /// The sender is new, and asks to be admitted with these settings.
     Join(Peer, SharedSettings),
     /// The pool's members, the hosts of servers as far as known, and the departures.
     Welcome(Vec<Peer>, Placement, Vec<(Identity, Departure)>),
@@ -133,7 +134,7 @@ pub enum Message<C: Contents> {
     Leaving(Departure),
     /// What the sender has noted of the receiver's departure.
     Noted(Noted),
-    /// The sender's settings, which differ from the receiver's: it is not let in, if it has asked for that.
+    /// The sender's settings, which differ from the receiver's: it is not admitted, if it has asked for that.
     Differs(SharedSettings),
 }
 
@@ -171,7 +172,8 @@ impl<C: Contents> Message<C> {
         }
     }
 
-    /// Whether losing it costs only time: it belongs to a client's request, which the client sends again, or it is repeated when that arrives.
+    /// Whether losing it costs only time: it belongs to a client's request, which the client sends again, or it is
+    /// repeated when that arrives.
     pub const fn may_be_lost(&self) -> bool {
         match self {
             Message::Request(..)

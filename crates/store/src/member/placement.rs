@@ -75,6 +75,54 @@ impl Placement {
     }
 }
 
+/// Where servers are, by three sources.
+#[derive(Debug, Default)]
+pub struct Locations {
+    /// The host of each server, as servers have told each other: messages between servers are routed by it.
+    pub placement: Placement,
+    /// The host of each server, for requests as a client: it may be out of date, and is corrected then.
+    pub hints: Placement,
+    /// The members that have answered as hosts of servers. The others are known by hearsay: a server may still be on
+    /// its way to them.
+    pub confirmed: Placement,
+}
+
+impl Locations {
+    /// The server itself, or its nearest ancestor whose host this member knows. A host that was asked before the server
+    /// had arrived has answered that it is not there; if no other host is known, that one is asked again.
+    pub fn nearest(&self, server: u32) -> Option<(u32, Identity)> {
+        self.hints.nearest(server).or_else(|| self.placement.nearest(server))
+    }
+
+    /// Forgets that a member hosts a server.
+    pub fn forget_host(&mut self, server: u32, host: Identity) {
+        self.placement.forget(server, host);
+        self.forget_hint(server, host);
+    }
+
+    /// Forgets that a member has spoken as the host of a server, or was said to be it.
+    pub fn forget_hint(&mut self, server: u32, host: Identity) {
+        self.hints.forget(server, host);
+        self.confirmed.forget(server, host);
+    }
+
+    /// Whether a member is known to host servers, or to have hosted some that may be there still.
+    pub fn may_have_servers(&self, identity: Identity) -> bool {
+        let mut known = self.placement.iter().chain(self.hints.iter()).chain(self.confirmed.iter());
+        known.any(|(_, host)| host == identity)
+    }
+
+    /// Forgets a server that has ended.
+    pub fn end(&mut self, server: u32) {
+        [&mut self.placement, &mut self.hints, &mut self.confirmed].into_iter().for_each(|of| of.end(server));
+    }
+
+    /// Forgets all servers of a host.
+    pub fn forget_all(&mut self, host: Identity) {
+        [&mut self.placement, &mut self.hints, &mut self.confirmed].into_iter().for_each(|of| of.forget_all(host));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

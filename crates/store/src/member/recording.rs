@@ -8,15 +8,16 @@ use serde::{Deserialize, Serialize};
 
 use super::{Asked, Departure, Identity, Member, Peer, Placement};
 
-/// Whether a member was let in, and which others are away. Where all were connected, this is written as it was before members could be away.
+/// Whether a member was admitted, and which others are away. Where all were connected, this is written as it was before
+/// members could be away.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Welcome {
-    /// It was not let in yet.
+    /// It was not admitted yet.
     #[default]
     Awaited,
-    /// It was let in, and all members that may host servers are connected.
+    /// It was admitted, and all members that may host servers are connected.
     Given,
-    /// It was let in, and these are not connected, which host so many servers.
+    /// It was admitted, and these are not connected, which host so many servers.
     Without(BTreeMap<Identity, u32>),
 }
 
@@ -35,7 +36,8 @@ pub struct Standing {
 /// A message that a server takes, and its state that changes with each request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Taken {
-    /// The sender and the number of a sequenced message; none for the next message between these two servers that waits within the member.
+    /// The sender and the number of a sequenced message; none for the next message between these two servers that waits
+    /// within the member.
     pub sequenced: Option<(Identity, u64)>,
     /// The host of the server that has sent it, if another member has passed it on.
     pub origin: Option<Identity>,
@@ -66,12 +68,12 @@ pub struct Begun {
 pub trait Recorder<C: Contents>: fmt::Debug {
     /// What the member knows of the pool, which may be the same as before.
     fn stands(&mut self, standing: Standing);
-    /// A server takes a message, which is passed if it is a sequenced one, with the number under which the journal has all of it already, if it
-    /// does.
+    /// A server takes a message, which is passed if it is a sequenced one, with the number under which the journal has
+    /// all of it already, if it does.
     fn takes(&mut self, taken: Taken, message: Option<(&ToServerOf<C>, Option<u64>)>);
     /// A server has begun something on its own.
     fn begins(&mut self, begun: Begun);
-    /// A server has answered a request that must not be carried out again.
+    /// A server has answered a request that must not be executed again.
     fn answers(&mut self, server: u32, client: u64, applied: &Applied<C::Outcome>);
     /// A sequenced message is sent: it must not leave before everything so far is stored durably.
     fn sends_sequenced(&mut self);
@@ -89,26 +91,18 @@ impl<C: Contents> Member<C> {
     /// What it knows of the pool.
     pub(crate) fn standing(&self) -> Standing {
         Standing {
-            peers: self.peers.clone(),
-            relays: self.relays.clone(),
-            welcome: self.welcome_to_record(),
-            placement: self.placement.clone(),
+            peers: self.membership.peers.clone(),
+            relays: self.membership.relays.clone(),
+            welcome: self.membership.welcome_to_record(),
+            placement: self.locations.placement.clone(),
             asked: self.asked,
-            departures: self.departures.clone(),
-            moves: self.moves.clone(),
+            departures: self.membership.departures.clone(),
+            moves: self.hosted.moves.clone(),
         }
     }
 
-    fn welcome_to_record(&self) -> Welcome {
-        match (self.is_welcome(), self.away.is_empty()) {
-            (false, _) => Welcome::Awaited,
-            (true, true) => Welcome::Given,
-            (true, false) => Welcome::Without(self.away.clone()),
-        }
-    }
-
-    /// Records what the member knows of the pool. Routing and the hosts of new servers depend on it, so it is recorded before each step that
-    /// uses it.
+    /// Records what the member knows of the pool. Routing and the hosts of new servers depend on it, so it is recorded
+    /// before each step that uses it.
     pub(super) fn record_standing(&mut self) {
         if self.recorder.is_some() {
             let standing = self.standing();
@@ -124,7 +118,7 @@ impl<C: Contents> Member<C> {
         message: Option<(&ToServerOf<C>, Option<u64>)>,
     ) {
         self.record_standing();
-        let pace = self.servers.get(&to).map(Server::pace);
+        let pace = self.hosted.servers.get(&to).map(Server::pace);
         if let Some(recorder) = &mut self.recorder {
             recorder.takes(Taken { sequenced, origin, from, to, pace }, message);
         }
@@ -155,8 +149,8 @@ impl<C: Contents> Member<C> {
         }
     }
 
-    /// Records the outcome of a client's request that this server has just answered. It is that of the reply: the server no longer has it if it has
-    /// begun to split since, and the key has left.
+    /// Records the outcome of a client's request that this server has just answered. It is that of the reply: the
+    /// server no longer has it if it has begun to split since, and the key has left.
     pub(super) fn record_answer(&mut self, server: u32, (client, number, c): (u64, u64, u64), sent: &[OutputOf<C>]) {
         let Some(recorder) = &mut self.recorder else { return };
         let replied = sent.iter().find_map(|output| match output {

@@ -1,4 +1,5 @@
-//! Messages between servers of different members: each is taken exactly once and in order, although links break and members are restarted.
+//! Messages between servers of different members: each is taken exactly once and in order, although links break and
+//! members are restarted.
 //!
 //! ```text
 //!   sender                                       receiver
@@ -69,7 +70,8 @@ pub struct Sequenced<C: Contents> {
     pub message: Shared<ToServerOf<C>>,
     /// The placement of servers, with a message that opens a server or carries the token.
     pub placement: Option<Placement>,
-    /// The host of the sender's server, if the message was for a server that has moved away from the member that passes it on.
+    /// The host of the sender's server, if the message was for a server that has moved away from the member that passes
+    /// it on.
     pub origin: Option<Identity>,
     /// The number under which the receiver has written all of the message to its journal before it takes it, if it has.
     #[serde(skip)]

@@ -14,34 +14,35 @@ const REQUESTS_OF_A_RUN: u32 = 40;
 impl<C: Contents> Member<C> {
     /// A run of this member begins, the `run`-th: its requests have numbers that none before had.
     pub(crate) fn begin_run(&mut self, run: u64, own: Peer, policy: Policy) {
-        self.requests = Requests::new(own.identity, policy.patience, run << REQUESTS_OF_A_RUN);
-        (self.own, self.policy) = (own, policy);
-        self.connected.clear();
+        self.client.requests = Requests::new(own.identity, policy.patience, run << REQUESTS_OF_A_RUN);
+        (self.membership.own, self.policy) = (own, policy);
+        self.membership.connected.clear();
         self.measure_anew();
     }
 
     /// Like [`Member::founding`], for a member that has nothing yet.
     pub(crate) fn found(&mut self) {
-        let contents = (self.make.0)(0);
-        self.servers.insert(0, Server::keeping(contents, 0, self.growth()));
-        self.learn_host(0, self.own.identity);
-        self.waiting = None;
+        let contents = self.hosted.make.contents(0);
+        self.hosted.servers.insert(0, Server::keeping(contents, 0, self.growth()));
+        self.learn_host(0, self.membership.own.identity);
+        self.membership.waiting = None;
     }
 
     /// Restores what it knew of the pool.
     pub(crate) fn stand(&mut self, standing: Standing) {
         let Standing { peers, relays, welcome, placement, asked, departures, moves } = standing;
-        self.hints = placement.clone();
-        (self.departures, self.moves) = (departures, moves);
-        (self.peers, self.relays, self.placement, self.asked) = (peers, relays, placement, asked);
-        self.waiting = (welcome == Welcome::Awaited).then(Vec::new);
-        self.away = if let Welcome::Without(away) = welcome { away } else { BTreeMap::new() };
+        self.locations.hints = placement.clone();
+        (self.membership.departures, self.hosted.moves) = (departures, moves);
+        (self.membership.peers, self.membership.relays, self.locations.placement, self.asked) =
+            (peers, relays, placement, asked);
+        self.membership.waiting = (welcome == Welcome::Awaited).then(Vec::new);
+        self.membership.away = if let Welcome::Without(away) = welcome { away } else { BTreeMap::new() };
         self.measure_anew();
     }
 
     fn measure_anew(&mut self) {
         let (growth, bounds) = (self.growth(), self.asked.bounds());
-        self.servers.values_mut().for_each(|server| server.set_growth(growth, bounds));
+        self.hosted.servers.values_mut().for_each(|server| server.set_growth(growth, bounds));
     }
 
     /// A server took a message. Returns whether there was such a message.
@@ -52,14 +53,14 @@ impl<C: Contents> Member<C> {
                 (origin.unwrap_or(member), message)
             }
             (None, None) => {
-                let mut messages = self.to_servers.iter();
+                let mut messages = self.hosted.messages.iter();
                 let next = messages.position(|(sender, receiver, _)| (*sender, *receiver) == (from, to));
-                let Some((.., message)) = next.and_then(|next| self.to_servers.remove(next)) else { return false };
-                (self.own.identity, message)
+                let Some((.., message)) = next.and_then(|next| self.hosted.messages.remove(next)) else { return false };
+                (self.membership.own.identity, message)
             }
             _ => return false,
         };
-        if let (Some(server), Some(pace)) = (self.servers.get_mut(&to), pace) {
+        if let (Some(server), Some(pace)) = (self.hosted.servers.get_mut(&to), pace) {
             server.set_pace(pace);
         }
         self.quietly(|member_itself, outputs| member_itself.deliver(member, from, to, message, outputs));
@@ -68,7 +69,7 @@ impl<C: Contents> Member<C> {
 
     /// A server began something by itself. Returns whether that server exists.
     pub(crate) fn begin_again(&mut self, begun: Begun) -> bool {
-        let Some(server) = self.servers.get_mut(&begun.server) else { return false };
+        let Some(server) = self.hosted.servers.get_mut(&begun.server) else { return false };
         let mut effects: Vec<OutputOf<C>> = Vec::new();
         server.set_pace(begun.pace);
         if begun.moves {
@@ -81,15 +82,16 @@ impl<C: Contents> Member<C> {
         true
     }
 
-    /// Runs `does` and drops its outputs: messages to members were sent before, or are not acknowledged yet; clients are gone.
+    /// Runs `does` and drops its outputs: messages to members were sent before, or are not acknowledged yet; clients
+    /// are gone.
     fn quietly(&mut self, does: impl FnOnce(&mut Member<C>, &mut Vec<Output<C>>)) {
         does(self, &mut Vec::new());
-        self.to_clients.clear();
+        self.client.messages.clear();
     }
 
     /// A server answered a request. Returns whether that server exists.
     pub(crate) fn remember(&mut self, server: u32, client: u64, applied: Applied<C::Outcome>) -> bool {
-        self.servers.get_mut(&server).map(|server| server.remember(client, applied)).is_some()
+        self.hosted.servers.get_mut(&server).map(|server| server.remember(client, applied)).is_some()
     }
 
     /// Another member has acknowledged messages.
@@ -99,16 +101,18 @@ impl<C: Contents> Member<C> {
 
     /// The contents of a server of this member.
     pub(crate) fn contents_of(&mut self, server: u32) -> Option<&mut C> {
-        self.servers.get_mut(&server).map(Server::contents_mut)
+        self.hosted.servers.get_mut(&server).map(Server::contents_mut)
     }
 
     /// Restores a server, whose entries are still to come.
     pub(crate) fn resume(&mut self, number: u32, control: Control<C::Outcome>, shape: Option<Shape>) {
-        let mut contents = (self.make.0)(number);
+        let mut contents = self.hosted.make.contents(number);
         if let Some(shape) = shape {
             contents.open(Table::of_shape(shape));
         }
-        self.servers.insert(number, Server::resume(contents, number, (self.growth(), self.asked.bounds()), control));
+        self.hosted
+            .servers
+            .insert(number, Server::resume(contents, number, (self.growth(), self.asked.bounds()), control));
     }
 
     /// Restores the sequence numbers between this member and another one.
@@ -123,10 +127,11 @@ impl<C: Contents> Member<C> {
 
     /// Restores a message between two servers of this member that was not taken yet.
     pub(crate) fn resume_message(&mut self, from: u32, to: u32, message: ToServerOf<C>) {
-        self.to_servers.push_back((from, to, message));
+        self.hosted.messages.push_back((from, to, message));
     }
 
-    /// For each other member, how many sequenced messages were sent to it and received from it, and those that it has not acknowledged.
+    /// For each other member, how many sequenced messages were sent to it and received from it, and those that it has
+    /// not acknowledged.
     pub(crate) fn sequences(&self) -> impl Iterator<Item = (Identity, u64, u64, impl Iterator<Item = &Sequenced<C>>)> {
         self.reliable
             .counts()
@@ -135,51 +140,53 @@ impl<C: Contents> Member<C> {
 
     /// The messages that its own servers have yet to take from each other.
     pub(crate) fn messages(&self) -> impl Iterator<Item = &(u32, u32, ToServerOf<C>)> {
-        self.to_servers.iter()
+        self.hosted.messages.iter()
     }
 
-    /// It is back: it checks whether servers should split under the present policy, and tells its address to all members it knows.
+    /// It is back: it checks whether servers should split under the present policy, and tells its address to all
+    /// members it knows.
     pub fn is_back(&mut self, outputs: &mut Vec<Output<C>>) {
-        self.forget_former_spares();
-        self.find_who_is_away();
+        self.membership.forget_former_spares();
+        self.membership.find_who_is_away(&self.locations.placement);
         self.record_standing();
         self.reconsider(outputs);
         self.announce_return(outputs);
     }
 
-    /// It was taken for lost, and goes on in another life. Others that have heard of a life before this one believe it only in this one.
+    /// It was taken for lost, and goes on in another life. Others that have heard of a life before this one believe it
+    /// only in this one.
     pub fn begin_life(&mut self, life: u32, outputs: &mut Vec<Output<C>>) {
-        self.own.life = life;
+        self.membership.own.life = life;
         self.announce_return(outputs);
     }
 
     fn announce_return(&self, outputs: &mut Vec<Output<C>>) {
-        for peer in self.peers.keys() {
-            outputs.push(Output::Send(*peer, Message::Back(self.own.clone(), self.settings())));
+        for peer in self.membership.peers.keys() {
+            outputs.push(Output::Send(*peer, Message::Back(self.membership.own.clone(), self.settings())));
         }
     }
 
-    /// Another member is reached: it may have a new address, and is sent again what it has not acknowledged. One that was taken for lost and
-    /// lives on is ignored.
-    pub fn meet(&mut self, peer: Peer, outputs: &mut Vec<Output<C>>) {
+    /// Another member is reached: it may have a new address, and is sent again what it has not acknowledged. One that
+    /// was taken for lost and lives on is ignored.
+    pub fn connect(&mut self, peer: Peer, outputs: &mut Vec<Output<C>>) {
         let identity = peer.identity;
-        self.requests.hurry();
-        if self.has_gone(identity) && peer.role != Role::Spare {
+        self.client.requests.hurry();
+        if self.membership.has_gone(identity) && peer.role != Role::Spare {
             // It was lost while it was leaving, and a spare has become it.
-            self.forget_spares_at(&[peer.address]);
+            self.membership.forget_spares_at(&[peer.address]);
             self.record_standing();
         }
-        if let Some(known) = self.peers.get_mut(&identity) {
+        if let Some(known) = self.membership.peers.get_mut(&identity) {
             if known.life > peer.life {
                 return;
             }
             if *known != peer {
                 *known = peer;
-                self.forget_former_spares();
+                self.membership.forget_former_spares();
                 self.record_standing();
             }
         }
-        self.connected.insert(identity);
+        self.membership.connected.insert(identity);
         self.adapt_to_who_is_away(outputs);
         outputs.extend(
             self.reliable

@@ -36,12 +36,13 @@ pub(super) enum Sending<C: Contents> {
 /// The results of a message from a server to a client: messages to send, and answers.
 pub(super) type Taken<C> = (Vec<Sending<C>>, Vec<(Ticket, Answer<C>)>);
 
-/// An LH* client has one request under way. A member has many, and so it acts as several clients, which share one image.
+/// An LH* client has one request under way. A member has many, and so it acts as several clients, which share one
+/// image.
 #[derive(Debug)]
 pub(super) struct Requests<C: Contents> {
     identity: Identity,
     patience: Duration,
-    places: Vec<Place<C>>,
+    places: Vec<NumberedClient<C>>,
     /// Places without a request.
     free: Vec<u32>,
     /// When each place with a request has to be woken.
@@ -54,8 +55,9 @@ pub(super) struct Requests<C: Contents> {
     scans: u64,
 }
 
+/// A client with a number, which has one request or scan at a time.
 #[derive(Debug)]
-struct Place<C: Contents> {
+struct NumberedClient<C: Contents> {
     client: Client<C::Operation>,
     ticket: Ticket,
     scan: Option<Scan>,
@@ -68,7 +70,7 @@ struct Place<C: Contents> {
     is_hurried: bool,
 }
 
-impl<C: Contents> Place<C> {
+impl<C: Contents> NumberedClient<C> {
     /// When it has to be woken.
     fn next_deadline(&self) -> Option<Time> {
         let extra = if self.is_hurried { Duration::ZERO } else { self.extra };
@@ -120,7 +122,7 @@ impl<C: Contents> Requests<C> {
         self.by_ticket.insert(ticket, place);
         let client = Client::new(self.number(place), self.patience).from_request(self.first);
         let (extra, is_hurried) = (Duration::ZERO, false);
-        self.places.push(Place { client, ticket, scan: None, read: None, deadline: None, extra, is_hurried });
+        self.places.push(NumberedClient { client, ticket, scan: None, read: None, deadline: None, extra, is_hurried });
         (place, ticket)
     }
 
@@ -134,7 +136,7 @@ impl<C: Contents> Requests<C> {
         image: Image,
     ) -> (Ticket, Vec<Sending<C>>) {
         let (place, ticket) = self.place();
-        let Place { client, extra: of_place, .. } = &mut self.places[place as usize];
+        let NumberedClient { client, extra: of_place, .. } = &mut self.places[place as usize];
         *of_place = extra;
         client.adopt(image);
         let sending = match client.ask::<C::Outcome>(now, c, operation) {
@@ -176,7 +178,7 @@ impl<C: Contents> Requests<C> {
 
     /// Takes a message from a server to a client. The image is the shared one.
     pub(super) fn take(&mut self, now: Time, place: u32, message: ToClientOf<C>, image: &mut Image) -> Taken<C> {
-        let Some(Place { client, ticket, scan, read, .. }) = self.places.get_mut(place as usize) else {
+        let Some(NumberedClient { client, ticket, scan, read, .. }) = self.places.get_mut(place as usize) else {
             return Default::default();
         };
         let ticket = *ticket;
@@ -236,7 +238,8 @@ impl<C: Contents> Requests<C> {
         self.keep(place);
     }
 
-    /// A link was renewed: requests that may have been lost with the former one are not waited for any longer than others.
+    /// A link was renewed: requests that may have been lost with the former one are not waited for any longer than
+    /// others.
     pub(super) fn hurry(&mut self) {
         let places: Vec<u32> = self.by_ticket.values().copied().collect();
         for place in places {
@@ -252,7 +255,7 @@ impl<C: Contents> Requests<C> {
     pub(super) fn wake(&mut self, now: Time, image: Image) -> Vec<Sending<C>> {
         let mut sending = Vec::new();
         while let Some(&(_, place)) = self.deadlines.first().filter(|(time, _)| *time <= now) {
-            let Place { client, scan, is_hurried, .. } = &mut self.places[place as usize];
+            let NumberedClient { client, scan, is_hurried, .. } = &mut self.places[place as usize];
             *is_hurried = false;
             match scan {
                 Some(scan) => sending.extend(to_send(scan.wake::<C::Found>(now))),

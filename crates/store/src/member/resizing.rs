@@ -1,7 +1,7 @@
 //! How members hear of the number of servers, when an operator asks for more or fewer than the records need.
 //!
-//! Once all members have heard of it, so has the holder of the token; until then the file may begin to change and then change back, but it stays
-//! sound. The last request counts: a growing number tells it from earlier ones.
+//! Once all members have heard of it, so has the holder of the token; until then the file may begin to change and then
+//! change back, but it stays sound. The last request counts: a growing number tells it from earlier ones.
 
 use programs::linear_hash::{Bounds, Contents, Server};
 use quantities::Time;
@@ -39,8 +39,8 @@ impl Default for Asked {
 impl<C: Contents> Member<C> {
     /// Has the file grow or shrink until the number of servers is within these bounds.
     pub fn resize(&mut self, now: Time, bounds: Bounds, outputs: &mut Vec<Output<C>>) {
-        let order = (self.asked.order.0 + 1, self.own.identity);
-        self.receive_resizing(self.own.identity, Asked { order, bounds }, outputs);
+        let order = (self.asked.order.0 + 1, self.membership.own.identity);
+        self.receive_resizing(self.membership.own.identity, Asked { order, bounds }, outputs);
         self.settle(now, outputs);
     }
 
@@ -54,13 +54,14 @@ impl<C: Contents> Member<C> {
         self.policy.growth.capacity
     }
 
-    /// Takes a request to resize, and passes it on if it is new: along the tree of who welcomed whom, as news of members.
+    /// Takes a request to resize, and passes it on if it is new: along the tree of who welcomed whom, as news of
+    /// members.
     pub(super) fn receive_resizing(&mut self, from: Identity, asked: Asked, outputs: &mut Vec<Output<C>>) {
         if asked.order <= self.asked.order {
             return;
         }
         self.asked = asked;
-        for &relay in self.relays.iter().filter(|&&relay| relay != from) {
+        for &relay in self.membership.relays.iter().filter(|&&relay| relay != from) {
             outputs.push(Output::Send(relay, Message::Resize(asked)));
         }
         self.of_each_server(outputs, |server, sent| server.keep_within(asked.bounds, sent));
@@ -75,7 +76,7 @@ impl<C: Contents> Member<C> {
 
     /// A new server of this member.
     pub(super) fn new_server(&self, number: u32) -> Server<C> {
-        let mut server = Server::keeping((self.make.0)(number), number, self.growth());
+        let mut server = Server::keeping(self.hosted.make.contents(number), number, self.growth());
         // Without the token this produces no messages.
         server.keep_within(self.asked.bounds, &mut Vec::new());
         server

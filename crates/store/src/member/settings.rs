@@ -1,12 +1,15 @@
-//! The settings that all members of a pool have in common: a member that asks to be let in is refused if its own differ.
+//! The settings that all members of a pool have in common: a member that asks to be admitted is refused if its own
+//! differ.
 //!
-//! | option | why it must be the same |
-//! |---|---|
-//! | `--capacity` | whichever server has the token decides, by its member's capacity, whether it splits, and so when all others may |
-//! | `--servers` | the same server decides how many servers all members can host |
-//! | `--data` | a member that is restarted goes on with the others where it was: one that forgets everything when it ends cannot |
-//! | `--parity` | a member without parity is never rebuilt, and with 2 a group has two parity members that wait for each other |
-//! | `--parity-patience` | a member that does not hear from its parity member serves for three quarters of its own patience, and is replaced after that of the parity member |
+//! - `--capacity`: whichever server has the token decides, by its member's capacity, whether it splits, and so when all
+//!   others may.
+//! - `--servers`: the same server decides how many servers all members can host.
+//! - `--data`: a member that is restarted goes on with the others where it was: one that forgets everything when it
+//!   ends cannot.
+//! - `--parity`: a member without parity is never rebuilt, and with 2 a group has two parity members that wait for each
+//!   other.
+//! - `--parity-patience`: a member that does not hear from its parity member serves for three quarters of its own
+//!   patience, and is replaced after that of the parity member.
 
 use programs::linear_hash::Contents;
 use serde::{Deserialize, Serialize};
@@ -37,7 +40,8 @@ pub struct SharedSettings {
 }
 
 impl SharedSettings {
-    /// The options in which a member that was `found` to have other settings differs from the pool that has these, and both values of each.
+    /// The options in which a member that was `found` to have other settings differs from the pool that has these, and
+    /// both values of each.
     pub fn differences(&self, found: &SharedSettings) -> String {
         let data = |of: &SharedSettings| if of.durability.is_persistent { "a directory" } else { "none" }.to_owned();
         let patience = |of: &SharedSettings| format!("{} s", of.durability.patience as f64 / 1000.0);
@@ -69,6 +73,6 @@ impl<C: Contents> Member<C> {
 
     /// Takes the members that have turned out to have other settings, each with its settings.
     pub fn take_differing(&mut self) -> Vec<(Identity, SharedSettings)> {
-        std::mem::take(&mut self.differing)
+        std::mem::take(&mut self.membership.differing)
     }
 }

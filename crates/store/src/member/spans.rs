@@ -2,24 +2,16 @@
 
 use std::cmp::Reverse;
 
-use programs::linear_hash::{Contents, Server, Span, ToServer};
+use programs::linear_hash::{Contents, Span, ToServer};
 
 use super::Member;
 
 impl<C: Contents> Member<C> {
-    /// The spans of the servers that this member hosts, in the order of places: each from the end of the split that creates the server, or of its
-    /// move, on. While nothing changes, each key is in a span of exactly one member. While a server splits, it still answers for all its keys.
-    pub fn own_spans(&self) -> Vec<Span> {
-        let span = |(number, server): (&u32, &Server<C>)| server.table()?.answers_for(*number);
-        let mut spans: Vec<Span> = self.servers.iter().filter_map(span).collect();
-        spans.sort_unstable();
-        spans
-    }
-
-    /// The same, and also the spans of servers that are on their way: to this member, and from it, until the other one has opened them. So each key is
-    /// in a span of at least one member at any time, and a scan that begins everywhere at once misses none that is there all the while.
+    /// The same, and also the spans of servers that are on their way: to this member, and from it, until the other one
+    /// has opened them. So each key is in a span of at least one member at any time, and a scan that begins everywhere
+    /// at once misses none that is there all the while.
     pub fn spans_to_scan(&self) -> Vec<Span> {
-        let own = self.servers.iter().filter_map(|(number, server)| Some((*number, server.table()?.level())));
+        let own = self.hosted.servers.iter().filter_map(|(number, server)| Some((*number, server.table()?.level())));
         let opening = self.reliable.all_unacknowledged().filter_map(|sequenced| match sequenced.message.get() {
             ToServer::Open { level, .. } => Some((sequenced.to, *level)),
             _ => None,

@@ -14,7 +14,7 @@ use crate::parity::state::{ParityState, RebuildingState};
 pub struct Readings<'a> {
     /// The number of members, as far as it knows.
     pub members: usize,
-    /// Whether this member has been let into a pool.
+    /// Whether this member has been admitted to a pool.
     pub is_welcome: bool,
     /// Image adjustments that it has received as a client.
     pub adjustments: u64,
@@ -197,7 +197,12 @@ fn of_member(text: &mut Text, state: &MemberState, readings: &Readings<'_>) {
     );
     text.value("info", &labels, 1);
     text.one("members", "gauge", "Members of the pool, as far as this one knows.", readings.members);
-    text.one("member_welcome", "gauge", "Whether this member has been let into a pool.", u8::from(readings.is_welcome));
+    text.one(
+        "member_welcome",
+        "gauge",
+        "Whether this member has been admitted to a pool.",
+        u8::from(readings.is_welcome),
+    );
     text.one("servers", "gauge", "Servers that this member hosts.", state.servers.len());
     text.one("server_capacity_records", "gauge", "Records that a server has room for.", state.capacity);
 }

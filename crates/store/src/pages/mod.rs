@@ -1,11 +1,12 @@
-//! A member's pages for browsers and Prometheus: their paths, who may read them, and their contents. Pure: bytes in, bytes out.
+//! A member's pages for browsers and Prometheus: their paths, who may read them, and their contents. Pure: bytes in,
+//! bytes out.
 //!
 //! | path | contents |
 //! |---|---|
 //! | `/` | the live page, with `/page.js` |
 //! | `/state.json` | the state of the pool, which the page requests each second |
 //! | `/metrics` | the state of this member, for Prometheus |
-//! | `/healthz` | 200 while it serves, 503 until it was let in |
+//! | `/healthz` | 200 while it serves, 503 until it was admitted |
 
 mod metrics;
 mod request;
@@ -21,7 +22,7 @@ use base64::prelude::BASE64_STANDARD;
 pub use metrics::{Readings, metrics};
 pub use request::{LONGEST_HEAD, Request};
 pub use response::{Response, Status};
-pub use state::{Heard, MemberState, PoolView, ServerLine};
+pub use state::{MemberState, MemberView, PoolView, ServerLine};
 pub use turns::Turns;
 
 use crate::node::Node;
@@ -76,8 +77,8 @@ pub fn route(request: &Request, node: &Node, at: IpAddr) -> Result<Route, Respon
     Err(Response::refusal(Status::Unauthorized))
 }
 
-/// Whether a host is `localhost` or an address. Any other name that resolves to this machine may be a stranger's, whose pages could then read these
-/// (DNS rebinding).
+/// Whether a host is `localhost` or an address. Any other name that resolves to this machine may be a stranger's, whose
+/// pages could then read these (DNS rebinding).
 fn is_local(host: &str) -> bool {
     let name = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|digit| digit.is_ascii_digit()) => name,

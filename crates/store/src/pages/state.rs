@@ -60,7 +60,7 @@ pub struct MemberState {
     pub seconds: u64,
     /// How many clients are connected.
     pub clients: u64,
-    /// Clients' requests that it has carried out.
+    /// Clients' requests that it has executed.
     pub requests: u64,
     /// Replies that were errors.
     pub errors: u64,
@@ -78,7 +78,7 @@ pub struct MemberState {
 
 /// A member, as another one has heard of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Heard {
+pub struct MemberView {
     /// Its identity, in hexadecimal.
     pub member: String,
     /// Where other members connect to it.
@@ -96,12 +96,12 @@ pub struct PoolView {
     pub version: &'static str,
     /// The reporting member.
     pub own: String,
-    /// Whether this member has been let into a pool.
+    /// Whether this member has been admitted to a pool.
     pub is_welcome: bool,
     /// The time of the report. [ms since 1970]
     pub now: u64,
     /// All members, the reporting one first.
-    pub members: Vec<Heard>,
+    pub members: Vec<MemberView>,
 }
 
 impl MemberState {

@@ -1,11 +1,11 @@
-//! Bounds on the numbers in messages of other members of a group. A process that knows the secret may still run another version, or may have
-//! stolen the secret.
+//! Bounds on the numbers in messages of other members of a group. A process that knows the secret may still run another
+//! version, or may have stolen the secret.
 
 use programs::linear_hash::{EncodingError, at_most};
 
 use super::code::COLUMNS;
 use super::column::{BLOCK, Change, Extent, FileName, Layout, Piece};
-use super::message::{Message, Place, Step, Successor, Wish};
+use super::message::{Message, SeatRecord, Step, Successor, Wish};
 use super::views::{Number, View};
 
 /// The most parity members of a group.
@@ -125,7 +125,7 @@ fn check_step(step: &Step) -> Result<(), EncodingError> {
     match step {
         Step::Anew { parity, seats, layouts, .. } => {
             at_most("a parity of a group", *parity as u64, MOST_PARITIES - 1)?;
-            let lives = seats.iter().flatten().flat_map(|Place { life, confirmed, .. }| [*life, *confirmed]);
+            let lives = seats.iter().flatten().flat_map(|SeatRecord { life, confirmed, .. }| [*life, *confirmed]);
             lives.into_iter().try_for_each(check_life)?;
             layouts.iter().try_for_each(check_layout)
         }

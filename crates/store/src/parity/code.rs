@@ -2,11 +2,12 @@
 //!
 //! ```text
 //!   p_j = t_j(0, a_0) + ... + t_j(m-1, a_(m-1))     parity j; a_i is the block of column i, + is exclusive or
-//!   t_j(i, a + d) = t_j(i, a) + t_j(i, d)           the code is linear: a parity follows a change d of a column by its term alone
+//!   t_j(i, a + d) = t_j(i, a) + t_j(i, d)           a parity follows a change d of a column by its term alone
 //! ```
 //!
-//! Any m of the m + k blocks determine all others. With one parity the code is plain exclusive or: t(i, a) = a, and a lost block is the sum of all
-//! others. With more, it is computed in groups of 64 bytes, each by itself, and so is the term of a part of a block that starts and ends on a group.
+//! Any m of the m + k blocks determine all others. With one parity the code is plain exclusive or: t(i, a) = a, and a
+//! lost block is the sum of all others. With more, it is computed in groups of 64 bytes, each by itself, and so is the
+//! term of a part of a block that starts and ends on a group.
 
 use reed_solomon_simd::{ReedSolomonDecoder, ReedSolomonEncoder};
 
@@ -36,7 +37,8 @@ impl Code {
         Code { k, encoder: None, decoder: None, zeros: Vec::new() }
     }
 
-    /// The term t_j(i, d) of bytes d that begin at `at` in a block of column i, and where the term begins. None, if there is no parity j.
+    /// The term t_j(i, d) of bytes d that begin at `at` in a block of column i, and where the term begins. None, if
+    /// there is no parity j.
     pub fn term(&mut self, parity: usize, column: usize, at: usize, bytes: &[u8]) -> Option<(usize, Vec<u8>)> {
         if self.k == 1 {
             return (parity == 0).then(|| (at, bytes.to_vec()));
@@ -59,7 +61,8 @@ impl Code {
         Some((first, term))
     }
 
-    /// The block of a parity, from those of all columns, all of the same length. None, if there is no such parity, or only one.
+    /// The block of a parity, from those of all columns, all of the same length. None, if there is no such parity, or
+    /// only one.
     pub fn encode(&mut self, parity: usize, columns: &[Vec<u8>; COLUMNS]) -> Option<Vec<u8>> {
         let length = columns[0].len();
         if self.k == 1 {
@@ -75,8 +78,8 @@ impl Code {
         Some(block)
     }
 
-    /// The blocks of the columns that are `None` in the argument, from the others and some parities with their numbers, all of the same length. None,
-    /// if these are too few.
+    /// The blocks of the columns that are `None` in the argument, from the others and some parities with their numbers,
+    /// all of the same length. None, if these are too few.
     pub fn decode(
         &mut self,
         columns: &[Option<&[u8]>; COLUMNS],

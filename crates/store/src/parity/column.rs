@@ -57,8 +57,8 @@ pub struct Extent {
     pub is_whole: bool,
 }
 
-/// A change of a file: it grows, or shrinks from its end; when its last byte is gone, so is the file. A parity follows both in the same way, as
-/// exclusive or is its own inverse.
+/// A change of a file: it grows, or shrinks from its end; when its last byte is gone, so is the file. A parity follows
+/// both in the same way, as exclusive or is its own inverse.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
     /// The file.
@@ -114,8 +114,8 @@ struct File {
     stripes: Vec<u32>,
 }
 
-/// The layout of a member's files in stripes, as a lead sends it to its follower. It depends on all changes that the column has seen, not only on
-/// the files now: removed files have left gaps.
+/// The layout of a member's files in stripes, as a lead sends it to its follower. It depends on all changes that the
+/// column has seen, not only on the files now: removed files have left gaps.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Layout(Vec<(FileName, File)>);
 
@@ -130,7 +130,8 @@ impl Layout {
         self.0.iter().flat_map(|(_, file)| file.stripes.iter().copied())
     }
 
-    /// How many blocks are missing or superfluous for their files' lengths, share a stripe, or belong to a file that is named twice.
+    /// How many blocks are missing or superfluous for their files' lengths, share a stripe, or belong to a file that is
+    /// named twice.
     pub(super) fn misplaced(&self) -> usize {
         let needs = |file: &File| file.extent.length.div_ceil(BLOCK as u64) as usize;
         let wrong = |file: &File| file.stripes.len().abs_diff(needs(file)) + usize::from(file.extent.length == 0);
@@ -203,8 +204,8 @@ impl Column {
         }
     }
 
-    /// Follows an allowed change. Returns the stripe of each part of the change's bytes, and where the part begins in its block. A stripe that
-    /// becomes empty is free afterwards.
+    /// Follows an allowed change. Returns the stripe of each part of the change's bytes, and where the part begins in
+    /// its block. A stripe that becomes empty is free afterwards.
     pub fn follow(&mut self, change: &Change) -> Vec<(u32, usize, std::ops::Range<usize>)> {
         let (length, is_whole) = match change.effect {
             Effect::Grows => (change.at + change.bytes.len() as u64, false),

@@ -1,23 +1,26 @@
-//! The role of a data member: it reports changes of its files to its parity member, and sends nothing to anybody else before the parity holds it.
+//! The role of a data member: it reports changes of its files to its parity member, and sends nothing to anybody else
+//! before the parity holds it.
 //!
 //! ```text
 //!   data member                                parity member
 //!   | Hello(session) ----------------------------->|
 //!   |<------------------- Stands(files, complete?) |   the state of its files in the parity
-//!   | Change(number, file, at, bytes) ------------>|   as long as the disk differs from that: logs first, then a snapshot,
+//!   | Change(number, file, at, bytes) ------------>|   while the disk differs from that: logs first, then a snapshot,
 //!   |<---------------------- Acknowledged(number)  |   then files that the snapshot supersedes are taken out
-//!   | Beat(number, complete) --------------------->|   from then on it can be rebuilt, and holds back its messages until acknowledged
+//!   | Beat(number, complete) --------------------->|   from then on it can be rebuilt; its messages wait
 //! ```
 //!
-//! Nothing is kept for retransmission: after a link has broken, or a process has died on either side, the difference between the disk and the
-//! state that the parity member reports is sent. Joining, recovering from the loss of the parity, and every ordinary batch work the same way.
+//! Nothing is kept for retransmission: after a link has broken, or a process has died on either side, the difference
+//! between the disk and the state that the parity member reports is sent. Joining, recovering from the loss of the
+//! parity, and every ordinary batch work the same way.
 //!
-//! **The lease.** A parity member does not take a member for lost if it has heard from it within its patience. So an acknowledgment is a promise,
-//! for three quarters of the patience from when the acknowledged message was sent, that no other process is this member.
+//! **The lease.** A parity member does not take a member for lost if it has heard from it within its patience. So an
+//! acknowledgment is a promise, for three quarters of the patience from when the acknowledged message was sent, that no
+//! other process is this member.
 //!
-//! **A member that leaves its pool in order**, and that nobody needs any more, greets once more, and changes nothing from then on. Its disk is
-//! needed to rebuild others until the parity member has taken its column out of the parity, see `departing`. Then it is told that it
-//! has left.
+//! **A member that leaves its pool in order**, and that nobody needs any more, says hello once more, and changes
+//! nothing from then on. Its disk is needed to rebuild others until the parity member has taken its column out of the
+//! parity, see `departing`. Then it is told that it has left.
 //!
 //! Where its group has two parity members, it reports to the lead, and has a vote in which one leads.
 
@@ -47,7 +50,8 @@ pub type Position = (u64, u64);
 
 /// A member's files.
 pub trait Files {
-    /// All logs and snapshots, and their extents. A rebuilt member's file is not whole if the parity did not have all of it.
+    /// All logs and snapshots, and their extents. A rebuilt member's file is not whole if the parity did not have all
+    /// of it.
     ///
     /// # Errors
     /// The system's error.
@@ -57,7 +61,8 @@ pub trait Files {
     /// # Errors
     /// The system's error.
     fn read(&self, piece: Piece) -> io::Result<Vec<u8>>;
-    /// Whole frames of a log, starting at `at` and ending at or before `end`: as many as fit in `most` bytes, but at least one.
+    /// Whole frames of a log, starting at `at` and ending at or before `end`: as many as fit in `most` bytes, but at
+    /// least one.
     ///
     /// # Errors
     /// The system's error.
@@ -86,8 +91,8 @@ struct Sent {
 enum Stage {
     /// It has no link to a parity member.
     Apart,
-    /// It has greeted this parity member and awaits the answer.
-    Greeting(Identity),
+    /// It has said hello to this parity member and awaits the answer.
+    HelloSent(Identity),
     Open(Identity),
 }
 
@@ -101,7 +106,8 @@ pub struct DataMember {
     is_complete: bool,
     /// Whether its group has confirmed that it can be rebuilt.
     is_covered: bool,
-    /// The number of the beat with which it has told its group that the parity is complete, while that is not confirmed.
+    /// The number of the beat with which it has told its group that the parity is complete, while that is not
+    /// confirmed.
     completed: Option<u64>,
     stage: Stage,
     session: u64,
@@ -118,8 +124,8 @@ pub struct DataMember {
     /// The time until which nobody takes it for lost.
     lease: Milliseconds,
     sent: Milliseconds,
-    /// When the parity member was last heard from, or greeted.
-    heard: Milliseconds,
+    /// When the parity member was last heard from, or said hello.
+    received_at: Milliseconds,
     /// Parity members with an open link.
     linked: BTreeSet<Identity>,
     /// Parity members that have no room for it.
@@ -156,7 +162,7 @@ impl DataMember {
             begun: None,
             lease: 0,
             sent: 0,
-            heard: 0,
+            received_at: 0,
             linked: BTreeSet::new(),
             full: BTreeSet::new(),
             views: facts.views,
@@ -191,8 +197,8 @@ impl DataMember {
         self.views.settled
     }
 
-    /// Whether its group has confirmed that it can be rebuilt. From shortly before that on, it holds back its messages until the parity holds what they
-    /// tell.
+    /// Whether its group has confirmed that it can be rebuilt. From shortly before that on, it holds back its messages
+    /// until the parity holds what they tell.
     pub const fn is_covered(&self) -> bool {
         self.is_covered
     }
@@ -207,16 +213,17 @@ impl DataMember {
         if std::mem::replace(&mut self.is_readmitted, false) { Some(self.life) } else { None }
     }
 
-    /// Leaves its group: nobody needs its records any more. If it may be rebuilt, the parity has to know of this run first. From then on nothing that
-    /// this member tells others is held back, and requests of this run have numbers that a later run must not use again.
+    /// Leaves its group: nobody needs its records any more. If it may be rebuilt, the parity has to know of this run
+    /// first. From then on nothing that this member tells others is held back, and requests of this run have numbers
+    /// that a later run must not use again.
     pub fn leave(&mut self, now: Milliseconds, output: &mut Output) {
         let knows_run = self.begun.is_some_and(|begun| self.acknowledged >= begun);
         if self.leaves || self.is_complete && !knows_run {
             return;
         }
         self.leaves = true;
-        if let Stage::Greeting(parity) | Stage::Open(parity) = self.stage {
-            self.greet(now, parity, output);
+        if let Stage::HelloSent(parity) | Stage::Open(parity) = self.stage {
+            self.send_hello(now, parity, output);
         }
     }
 
@@ -226,7 +233,7 @@ impl DataMember {
     }
 
     /// Whether others may be told what was done up to this position of its logs.
-    pub fn may_tell(&self, position: Position, now: Milliseconds) -> bool {
+    pub fn may_acknowledge(&self, position: Position, now: Milliseconds) -> bool {
         !self.is_complete || self.leaves || (self.acknowledged >= position && now < self.lease)
     }
 
@@ -247,18 +254,18 @@ impl DataMember {
     }
 
     /// A link to a parity member has opened.
-    pub fn meets(&mut self, now: Milliseconds, parity: Identity, output: &mut Output) {
+    pub fn connect(&mut self, now: Milliseconds, parity: Identity, output: &mut Output) {
         self.linked.insert(parity);
         if self.is_lost || self.covered_by != Some(parity) && !self.wants(parity) {
             return;
         }
-        self.greet(now, parity, output);
+        self.send_hello(now, parity, output);
     }
 
-    fn greet(&mut self, now: Milliseconds, parity: Identity, output: &mut Output) {
+    fn send_hello(&mut self, now: Milliseconds, parity: Identity, output: &mut Output) {
         self.session += 1;
-        self.heard = now;
-        self.stage = Stage::Greeting(parity);
+        self.received_at = now;
+        self.stage = Stage::HelloSent(parity);
         self.forget_what_was_sent();
         let group = self.views.settled.map(|view| view.group);
         let wish = match self.covered_by {
@@ -270,11 +277,11 @@ impl DataMember {
     }
 
     /// The link to a member is gone.
-    pub fn loses(&mut self, parity: Identity) {
+    pub fn disconnect(&mut self, parity: Identity) {
         self.linked.remove(&parity);
         // When it is back it may have forgotten which members it turned away, and may have room.
         self.full.remove(&parity);
-        if let Stage::Greeting(other) | Stage::Open(other) = self.stage
+        if let Stage::HelloSent(other) | Stage::Open(other) = self.stage
             && other == parity
         {
             self.stage = Stage::Apart;
@@ -318,7 +325,7 @@ impl DataMember {
     ///
     /// # Errors
     /// The system's error.
-    pub fn take(
+    pub fn receive(
         &mut self,
         now: Milliseconds,
         from: Identity,
@@ -327,10 +334,12 @@ impl DataMember {
         output: &mut Output,
     ) -> io::Result<()> {
         if self.is_with(from) {
-            self.heard = now;
+            self.received_at = now;
         }
         match message {
-            Message::Stands { session, files: theirs, is_complete, leaves, view } if self.greets(from, session) => {
+            Message::Stands { session, files: theirs, is_complete, leaves, view }
+                if self.awaits_answer(from, session) =>
+            {
                 if let Some(view) = view {
                     self.views.learn(view);
                 }
@@ -338,7 +347,7 @@ impl DataMember {
                 self.leaves |= leaves;
                 self.stands(now, from, theirs, is_complete, files, output)?;
             }
-            Message::Full(session) if self.greets(from, session) => {
+            Message::Full(session) if self.awaits_answer(from, session) => {
                 self.stage = Stage::Apart;
                 self.full.insert(from);
                 self.asks_another(now, output);
@@ -352,10 +361,10 @@ impl DataMember {
             Message::Leads(view) if view.lead == from => self.is_led(now, view, output),
             Message::Ask { .. } | Message::Record(_) => self.is_asked(now, from, &message, output),
             Message::Lost(life) => self.is_lost |= self.life < life,
-            Message::Readmitted { session, life } if self.greets(from, session) && self.life < life => {
+            Message::Readmitted { session, life } if self.awaits_answer(from, session) && self.life < life => {
                 (self.life, self.session, self.is_readmitted) = (life, session_in(life, session), true);
             }
-            Message::Anew if self.covered_by == Some(from) => self.meets(now, from, output),
+            Message::Anew if self.covered_by == Some(from) => self.connect(now, from, output),
             Message::Acknowledged { session, number } if self.session == session && self.stage == Stage::Open(from) => {
                 self.was_acknowledged(number, files)?;
                 if self.completed.take_if(|beat| *beat <= number).is_some() {
@@ -385,7 +394,7 @@ impl DataMember {
             self.views.learn(view);
             self.covered_by = Some(view.lead);
             if !self.is_with(view.lead) {
-                self.meets(now, view.lead, output);
+                self.connect(now, view.lead, output);
             }
         }
     }
@@ -394,14 +403,14 @@ impl DataMember {
     fn asks_another(&mut self, now: Milliseconds, output: &mut Output) {
         let next = self.linked.iter().copied().find(|parity| self.wants(*parity));
         if let Some(parity) = next.filter(|_| self.covered_by.is_none()) {
-            self.meets(now, parity, output);
+            self.connect(now, parity, output);
         }
     }
 
     fn is_invited(&mut self, now: Milliseconds, parity: Identity, output: &mut Output) {
         self.full.remove(&parity);
         if self.stage == Stage::Apart && self.covered_by.is_none() {
-            self.meets(now, parity, output);
+            self.connect(now, parity, output);
         }
     }
 
@@ -413,12 +422,12 @@ impl DataMember {
                 let granted = |view| Message::Granted { number, view, life, has_parity: false };
                 let awaits_its_answer = match self.stage {
                     Stage::Apart => true,
-                    Stage::Greeting(parity) => settled.has(parity),
+                    Stage::HelloSent(parity) => settled.has(parity),
                     Stage::Open(_) => false,
                 };
                 if awaits_its_answer && self.covered_by.is_none() && self.view().is_none() {
-                    // It has a place in the group, so its vote is needed; but the lead could not tell this member, as it was lost before, or as its
-                    // follower was.
+                    // It has a place in the group, so its vote is needed; but the lead could not tell this member, as
+                    // it was lost before, or as its follower was.
                     (self.views, self.expected_since) = (Acceptor::of(Some(settled)), Some(now));
                 }
                 (number, self.views.ask(settled.group, number).map(|answer| answer.map(granted)))
@@ -433,13 +442,13 @@ impl DataMember {
         output.send(from, answer.unwrap_or_else(|promised| Message::Refused { number, promised }));
     }
 
-    /// Whether it has greeted a parity member, in its session.
+    /// Whether it has said hello to a parity member, in its session.
     fn is_with(&self, parity: Identity) -> bool {
-        self.stage == Stage::Greeting(parity) || self.stage == Stage::Open(parity)
+        self.stage == Stage::HelloSent(parity) || self.stage == Stage::Open(parity)
     }
 
-    fn greets(&self, from: Identity, session: u64) -> bool {
-        self.session == session && self.stage == Stage::Greeting(from)
+    fn awaits_answer(&self, from: Identity, session: u64) -> bool {
+        self.session == session && self.stage == Stage::HelloSent(from)
     }
 
     /// It learns the state of its files in the parity.
@@ -552,16 +561,17 @@ impl DataMember {
         output.send(parity, Message::Beat { session: self.session, number, is_complete: self.is_complete });
     }
 
-    /// Sends a beat after a long time without sending; greets again after a long time without hearing anything, since messages may be lost.
-    pub fn poll(&mut self, now: Milliseconds, output: &mut Output) {
+    /// Sends a beat after a long time without sending; says hello again after a long time without hearing anything,
+    /// since messages may be lost.
+    pub fn tick(&mut self, now: Milliseconds, output: &mut Output) {
         let is_over = |since: &mut Milliseconds| now.abs_diff(*since) >= PATIENCE_WITH_GROUPS * self.patience;
         if self.expected_since.take_if(is_over).is_some() {
             self.asks_another(now, output);
         }
-        if let Stage::Greeting(parity) | Stage::Open(parity) = self.stage
-            && now.abs_diff(self.heard) >= 3 * self.patience
+        if let Stage::HelloSent(parity) | Stage::Open(parity) = self.stage
+            && now.abs_diff(self.received_at) >= 3 * self.patience
         {
-            return self.greet(now, parity, output);
+            return self.send_hello(now, parity, output);
         }
         if let Stage::Open(parity) = self.stage
             && now.abs_diff(self.sent) >= self.patience / 4

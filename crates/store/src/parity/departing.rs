@@ -2,30 +2,34 @@
 //!
 //! ```text
 //!   data member that has left its pool            parity member
-//!   | Hello(leave) ----------------------------------->|   from now on it is not rebuilt, and its column does not change
+//!   | Hello(leave) ----------------------------------->|   from now on it is not rebuilt, and its column stays
 //!   |<---------------------------------- Stands(files) |
-//!   |   the files stay on its disk, and are still used |   its column is taken out of the parity, from the end of its files,
+//!   |   the files stay on its disk, and are still used |   its column is taken out of the parity, from the end,
 //!   |   to rebuild other members                       |   as computed from the other columns and the parity
 //!   |<----------------------------------- Left(session)|   once the parity holds nothing of it: its place is free
 //! ```
 //!
-//! Its servers have moved away before, as they do without parity: no move is announced before the parity holds it, and a member that is lost
-//! meanwhile is rebuilt and goes on leaving. So it sends this greeting to its group only when nobody needs any of its records any more.
+//! Its servers have moved away before, as they do without parity: no move is announced before the parity holds it, and
+//! a member that is lost meanwhile is rebuilt and goes on leaving. So it sends this hello to its group only when nobody
+//! needs any of its records any more.
 //!
-//! **Until its column is empty the member stays**, so any member of the group may still be lost: with the leaving member, every block needed for
-//! a rebuild is there. If the leaving member itself is lost, its column counts as absent; it is computed and taken out all the same. Lost members
-//! come first. If the other parity has to be made, that comes before the taking out as long as all members are there; it can't be made without a
-//! member that is gone, and then waits until that member's column is taken out. The column does not change meanwhile, so blocks of it that have been
-//! computed stay right whatever the others do.
+//! **Until its column is empty the member stays**, so any member of the group may still be lost: with the leaving
+//! member, every block needed for a rebuild is there. If the leaving member itself is lost, its column counts as
+//! absent; it is computed and taken out all the same. Lost members come first. If the other parity has to be made, that
+//! comes before the taking out as long as all members are there; it can't be made without a member that is gone, and
+//! then waits until that member's column is taken out. The column does not change meanwhile, so blocks of it that have
+//! been computed stay right whatever the others do.
 //!
-//! **Its place is free** once the follower knows of all members that left before. So two members that count a majority of the
-//! group differ by one member at most, and their majorities intersect; a candidate for another view at that moment does not wait for the member
-//! that has left. That member is told once both parity members have written it down. If a process with its identity comes back later, from behind a
-//! partition, it is told that it is lost: a lead knows all members of its group.
+//! **Its place is free** once the follower knows of all members that left before. So two members that count a majority
+//! of the group differ by one member at most, and their majorities intersect; a candidate for another view at that
+//! moment does not wait for the member that has left. That member is told once both parity members have written it
+//! down. If a process with its identity comes back later, from behind a partition, it is told that it is lost: a lead
+//! knows all members of its group.
 //!
-//! **A newcomer that goes before the parity has held everything of it** loses its place in the same way, though nobody has asked for that: it
-//! can't be rebuilt, and waiting for it would leave the others of its group with no promise for ever. If it lives on, it is not told that it is
-//! lost, since nobody else has its records, but that it is in no group. So the parity members keep in mind who has always been new, and who was let go.
+//! **A newcomer that goes before the parity has held everything of it** loses its place in the same way, though nobody
+//! has asked for that: it can't be rebuilt, and waiting for it would leave the others of its group with no promise for
+//! ever. If it lives on, it is not told that it is lost, since nobody else has its records, but that it is in no group.
+//! So the parity members keep in mind who has always been new, and who was let go.
 
 use std::collections::BTreeMap;
 
@@ -101,7 +105,7 @@ impl ParityMember {
             let may_be_free = is_empty && self.pair.knows_who_left();
             let Some(seat) = may_be_free.then(|| self.free(column)).flatten() else { continue };
             self.step(Step::Left { column }, output);
-            self.tell(seat.identity, Message::Left(seat.greeted), output);
+            self.send_when_shared(seat.identity, Message::Left(seat.hello), output);
             output.events.push(Event::LeftGroup { member: seat.identity.to_string() });
             for refused in std::mem::take(&mut self.refused) {
                 output.send(refused, Message::Room);

@@ -17,8 +17,8 @@ pub struct Facts {
     pub life: u32,
     /// Of a parity member: the member in each column, and the last life that was given out for it.
     pub columns: [Option<(Identity, u32)>; COLUMNS],
-    /// Of a parity member: for each of these members, the last life in which it has greeted. Where an older version has written none, it is the last
-    /// one that was given out.
+    /// Of a parity member: for each of these members, the last life in which it has said hello. Where an older version
+    /// has written none, it is the last one that was given out.
     #[serde(default)]
     pub confirmed: [Option<u32>; COLUMNS],
     /// Of a parity member: which of these members it has never had all data of. An older version has not recorded that.
@@ -35,13 +35,15 @@ pub struct Facts {
     pub views: Acceptor,
 }
 
-/// The bits of a session's number that count the sessions of a run, and those that count the runs of a life; the rest count lives.
+/// The bits of a session's number that count the sessions of a run, and those that count the runs of a life; the rest
+/// count lives.
 const SESSION_BITS: u32 = 16;
 const RUN_BITS: u32 = 32;
 
 impl Facts {
-    /// The number before the first session of a run. Sessions have other numbers than those of all earlier runs, and of all earlier lives: the parity of
-    /// a member may not have known of its last run, so that a run of its next life has the same number.
+    /// The number before the first session of a run. Sessions have other numbers than those of all earlier runs, and of
+    /// all earlier lives: the parity of a member may not have known of its last run, so that a run of its next life has
+    /// the same number.
     pub fn sessions_before(&self, run: u64) -> u64 {
         (u64::from(self.life) << RUN_BITS | run) << SESSION_BITS
     }

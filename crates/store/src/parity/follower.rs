@@ -27,7 +27,8 @@ pub(super) struct Follower {
     made: Option<u64>,
     /// The place after the last step with which a member has left the group.
     left: u64,
-    /// For each column, the place after the step which says that the parity is complete for its member, or that the member leaves.
+    /// For each column, the place after the step which says that the parity is complete for its member, or that the
+    /// member leaves.
     settled: [u64; COLUMNS],
     /// For how long nothing has been heard from it. [ms]
     pub(super) silent: Milliseconds,
@@ -65,7 +66,8 @@ impl Follower {
         self.left <= self.first
     }
 
-    /// Whether it knows as well as the lead that the parity is complete for a column's member, that the member leaves, or that a spare becomes it.
+    /// Whether it knows as well as the lead that the parity is complete for a column's member, that the member leaves,
+    /// or that a spare becomes it.
     pub(super) const fn knows_of(&self, column: usize) -> bool {
         self.settled[column] <= self.first
     }
@@ -145,7 +147,8 @@ impl Follower {
         }
     }
 
-    /// The messages held back, after a change of view: a process that becomes a member of the group must learn that the former view no longer holds.
+    /// The messages held back, after a change of view: a process that becomes a member of the group must learn that the
+    /// former view no longer holds.
     pub(super) fn into_waiting(self, view: View) -> impl Iterator<Item = (Identity, Message)> {
         self.waiting.into_iter().map(move |(_, to, message)| match message {
             Message::Become(successor) => (to, Message::Become(Successor { view: Some(view), ..successor })),

@@ -1,8 +1,9 @@
-//! The role of a follower: it learns which parity member leads and takes the lead's steps in order; if a step does not fit, it discards everything.
+//! The role of a follower: it learns which parity member leads and takes the lead's steps in order; if a step does not
+//! fit, it discards everything.
 
 use super::Output;
 use super::group::{ParityMember, Seat};
-use super::message::{Message, Place, Step};
+use super::message::{Message, SeatRecord, Step};
 use super::pair::Standing;
 use super::stripes::Stripes;
 use super::views::{Acceptor, Number, View};
@@ -91,7 +92,7 @@ impl ParityMember {
             Step::Anew { parity, seats, layouts, let_go } => {
                 self.stripes = Stripes::unmade(self.k, parity, layouts);
                 self.seats = seats.map(|seat| {
-                    let Place { identity, life, confirmed, is_complete, is_new, leaves } = seat?;
+                    let SeatRecord { identity, life, confirmed, is_complete, is_new, leaves } = seat?;
                     Some(Seat { confirmed, is_complete, is_new, leaves, ..Seat::new(identity, life) })
                 });
                 self.let_go = let_go.into_iter().collect();

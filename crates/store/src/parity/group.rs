@@ -1,11 +1,13 @@
 //! The role of a parity member: it keeps the parity of a group, and has lost members rebuilt on spares.
 //!
-//! It alone decides which members are in its group and which are lost, so there is nothing to agree on. **A lost member is fenced**: before a
-//! spare becomes a lost member, that member's next life is written to disk, and from then on nothing from an earlier life is acknowledged. So a
-//! lost member that lives on behind a partition can acknowledge no write to anybody.
+//! It alone decides which members are in its group and which are lost, so there is nothing to agree on. **A lost member
+//! is fenced**: before a spare becomes a lost member, that member's next life is written to disk, and from then on
+//! nothing from an earlier life is acknowledged. So a lost member that lives on behind a partition can acknowledge no
+//! write to anybody.
 //!
-//! The parity itself is in memory only. A restarted parity member asks all members of its group for everything they have, and takes nobody for
-//! lost until it has that. Nor does it know whether a spare has become a lost member: see `greeting`.
+//! The parity itself is in memory only. A restarted parity member asks all members of its group for everything they
+//! have, and takes nobody for lost until it has that. Nor does it know whether a spare has become a lost member: see
+//! `hello`.
 //!
 //! Where a group has two parity members, this is the role of the lead; see `pair`.
 
@@ -25,7 +27,7 @@ use crate::record::Milliseconds;
 
 /// A member with an open link may be silent for this many times the patience: it may just be busy.
 pub(super) const PATIENCE_WITH_A_LINK: Milliseconds = 3;
-/// The most silence that one look adds: a process that was itself halted has not been listening.
+/// The most silence that one tick adds: a process that was itself halted has not been listening.
 const LONGEST_LOOK: Milliseconds = 200;
 
 /// A member of the group.
@@ -34,12 +36,13 @@ pub(super) struct Seat {
     pub(super) identity: Identity,
     /// The last life that was given out for it. Nothing of an earlier life is acknowledged.
     pub(super) life: u32,
-    /// The last life in which it has greeted: a process in this life or a later one has everything that was ever acknowledged.
+    /// The last life in which it has said hello: a process in this life or a later one has everything that was ever
+    /// acknowledged.
     pub(super) confirmed: u32,
-    /// Its messages count only in this session; none, if it has to greet first.
+    /// Its messages count only in this session; none, if it has to say hello first.
     pub(super) session: Option<u64>,
-    /// The session of its last greeting: one that a later one has overtaken is ignored.
-    pub(super) greeted: u64,
+    /// The session of its last hello: one that a later one has overtaken is ignored.
+    pub(super) hello: u64,
     /// Whether the parity holds everything needed to rebuild it.
     pub(super) is_complete: bool,
     /// Whether the parity has never held that, also in earlier runs.
@@ -57,7 +60,7 @@ impl Seat {
             life,
             confirmed: life,
             session: None,
-            greeted: 0,
+            hello: 0,
             is_complete: false,
             is_new: true,
             silent: 0,
@@ -93,8 +96,8 @@ pub struct ParityMember {
 }
 
 impl ParityMember {
-    /// A parity member of a group with k of them, which takes a member for lost after a silence longer than `patience`. `facts` were recorded in
-    /// earlier runs; `run` is a number that no earlier run had.
+    /// A parity member of a group with k of them, which takes a member for lost after a silence longer than `patience`.
+    /// `facts` were recorded in earlier runs; `run` is a number that no earlier run had.
     pub fn new(own: Identity, k: usize, facts: &Facts, patience: Milliseconds, run: u64) -> ParityMember {
         let seat = |column: usize| {
             let (identity, life) = facts.columns[column]?;
@@ -165,7 +168,7 @@ impl ParityMember {
     }
 
     /// A link to another member has opened.
-    pub fn meets(&mut self, member: Identity, role: Role, output: &mut Output) {
+    pub fn connect(&mut self, member: Identity, role: Role, output: &mut Output) {
         if role == Role::Spare {
             self.spares.insert(member);
         }
@@ -181,14 +184,14 @@ impl ParityMember {
     }
 
     /// The link to a member is gone.
-    pub fn loses(&mut self, member: Identity) {
+    pub fn disconnect(&mut self, member: Identity) {
         self.spares.remove(&member);
         if let Some(seat) = self.seat_of(member).and_then(|column| self.seats[column].as_mut()) {
             seat.session = None;
         }
         // Another spare may have more luck.
         self.rebuilding.take_if(|rebuilding| rebuilding.to == member && rebuilding.lost != Lost::Parity);
-        self.pair.loses(member);
+        self.pair.disconnect(member);
     }
 
     pub(super) fn seat_of(&self, member: Identity) -> Option<usize> {
@@ -196,22 +199,22 @@ impl ParityMember {
     }
 
     /// Handles a message from another member.
-    pub fn take(&mut self, from: Identity, message: Message, output: &mut Output) {
+    pub fn receive(&mut self, from: Identity, message: Message, output: &mut Output) {
         let column = self.seat_of(from);
-        // A greeting may come from a process that is this member no longer.
+        // A hello may come from a process that is this member no longer.
         if let Some(seat) = column.and_then(|column| self.seats[column].as_mut())
             && !matches!(message, Message::Hello { .. })
         {
             seat.silent = 0;
         }
         match message {
-            Message::Hello { session, life, wish } => self.greeted(from, session, life, wish, output),
+            Message::Hello { session, life, wish } => self.receive_hello(from, session, life, wish, output),
             message if !self.pair.leads() => self.takes_of_pair(from, message, output),
             Message::Change { session, number, change } => self.changed(column, session, number, change, output),
             Message::Beat { session, number, is_complete } => {
                 if let Some(column) = self.in_session(column, session, output) {
                     self.beats(column, is_complete, output);
-                    self.tell(from, Message::Acknowledged { session, number }, output);
+                    self.send_when_shared(from, Message::Acknowledged { session, number }, output);
                 }
             }
             Message::Behind => column.into_iter().for_each(|column| self.is_behind(column, output)),
@@ -230,7 +233,7 @@ impl ParityMember {
         self.go_on(output);
     }
 
-    /// The column of a member that sends a message in its session. One that is being rebuilt has to greet first.
+    /// The column of a member that sends a message in its session. One that is being rebuilt has to say hello first.
     fn in_session(&mut self, column: Option<usize>, session: u64, output: &mut Output) -> Option<usize> {
         let column = column?;
         let seat = self.seats[column].as_ref()?;
@@ -264,10 +267,10 @@ impl ParityMember {
             Ok(true) => {
                 self.step(Step::Change { column, change }, output);
                 if let Some(to) = self.seats[column].as_ref().map(|seat| seat.identity) {
-                    self.tell(to, Message::Acknowledged { session, number }, output);
+                    self.send_when_shared(to, Message::Acknowledged { session, number }, output);
                 }
             }
-            Ok(false) => self.greet_again(column, output),
+            Ok(false) => self.request_hello(column, output),
             Err(Corrupt) => self.begin_anew(output),
         }
     }
@@ -285,7 +288,7 @@ impl ParityMember {
     }
 
     /// A member's message contradicts its earlier ones.
-    fn greet_again(&mut self, column: usize, output: &mut Output) {
+    fn request_hello(&mut self, column: usize, output: &mut Output) {
         if let Some(seat) = &mut self.seats[column] {
             seat.session = None;
             output.send(seat.identity, Message::Anew);
@@ -311,13 +314,13 @@ impl ParityMember {
         self.follower_begins_anew(output);
     }
 
-    /// Looks for members that have been silent too long; `passed` is the time since the last look. [ms]
-    pub fn poll(&mut self, passed: Milliseconds, output: &mut Output) {
+    /// Looks for members that have been silent too long; `passed` is the time since the last tick. [ms]
+    pub fn tick(&mut self, passed: Milliseconds, output: &mut Output) {
         let passed = passed.min(LONGEST_LOOK);
         for column in 0..COLUMNS {
-            // A spare hears that it is this member when the follower knows of it, and can't greet before.
-            let may_greet = self.is_known_to_both(column);
-            if let Some(seat) = self.seats[column].as_mut().filter(|seat| may_greet || seat.life == seat.confirmed) {
+            // A spare hears that it is this member when the follower knows of it, and can't say hello before.
+            let may_answer = self.is_known_to_both(column);
+            if let Some(seat) = self.seats[column].as_mut().filter(|seat| may_answer || seat.life == seat.confirmed) {
                 seat.silent = seat.silent.saturating_add(passed);
             }
         }
@@ -332,14 +335,15 @@ impl ParityMember {
         }
     }
 
-    /// Whether both parity members of its group have all of the parity, as far as the lead knows. A lead that has asked members to record that it
-    /// leads alone can't count on its follower: if the lead is lost then, nobody knows whether it did lead alone, and the follower does not go on.
+    /// Whether both parity members of its group have all of the parity, as far as the lead knows. A lead that has asked
+    /// members to record that it leads alone can't count on its follower: if the lead is lost then, nobody knows
+    /// whether it did lead alone, and the follower does not go on.
     pub fn is_backed(&self) -> bool {
         self.pair.is_backed() && !self.pair.insists
     }
 
-    /// Whether a follower, if there is one that has all of its parity, knows as well that a column's member can be rebuilt, or leaves: this parity member
-    /// may be lost, too.
+    /// Whether a follower, if there is one that has all of its parity, knows as well that a column's member can be
+    /// rebuilt, or leaves: this parity member may be lost, too.
     fn is_known_to_both(&self, column: usize) -> bool {
         self.pair.follower().is_none_or(|follower| !follower.is_made() || follower.knows_of(column))
     }
@@ -354,8 +358,8 @@ impl ParityMember {
         self.pair.view().and_then(|view| view.other_than(self.own))
     }
 
-    /// How many members of the group may be lost now. The follower is of no use for a second one while it does not know what the lead knows of a
-    /// member.
+    /// How many members of the group may be lost now. The follower is of no use for a second one while it does not know
+    /// what the lead knows of a member.
     pub fn survives(&self) -> usize {
         let mut seats = (0..COLUMNS).filter_map(|column| Some((column, self.seats[column].as_ref()?))).peekable();
         if !self.pair.leads() || seats.peek().is_none() {

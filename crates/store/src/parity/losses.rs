@@ -1,5 +1,5 @@
-//! Which members of a group are lost, and the order of repair: first members that host servers, then the follower's parity, and then leaving
-//! members are taken out.
+//! Which members of a group are lost, and the order of repair: first members that host servers, then the follower's
+//! parity, and then leaving members are taken out.
 
 use std::collections::VecDeque;
 
@@ -24,7 +24,7 @@ impl ParityMember {
             && let Some(spare) = spare
             && let Some(seat) = &mut self.seats[column]
         {
-            // Its further changes would be missing on the spare, so it has to greet first; then it is not lost.
+            // Its further changes would be missing on the spare, so it has to say hello first; then it is not lost.
             seat.session = None;
             let event = Event::MemberTakenForLost { member: seat.identity.to_string(), spare: spare.to_string() };
             output.events.push(event);
@@ -81,7 +81,8 @@ impl ParityMember {
         seat.session.map_or(1, |_| PATIENCE_WITH_A_LINK) * self.patience
     }
 
-    /// A lost member's column, if all other members that are needed are there; with a second parity, one of them, also returned, may be absent.
+    /// A lost member's column, if all other members that are needed are there; with a second parity, one of them, also
+    /// returned, may be absent.
     fn lost(&self) -> Option<(usize, Option<usize>)> {
         let seats = self.seats.iter().enumerate().filter_map(|(column, seat)| Some((column, seat.as_ref()?)));
         let is_late = |seat: &Seat| seat.silent > self.patience_with(seat);
@@ -90,7 +91,8 @@ impl ParityMember {
         Some((column, self.absent_beside(column)?))
     }
 
-    /// The other member that is absent while a column is computed: none, or one if there is a second parity. `None` if the column can't be computed.
+    /// The other member that is absent while a column is computed: none, or one if there is a second parity. `None` if
+    /// the column can't be computed.
     pub(super) fn absent_beside(&self, column: usize) -> Option<Option<usize>> {
         let mut missing = self.missing(Some(column)).map(|(other, _)| other);
         match (missing.next(), missing.next()) {
@@ -120,11 +122,15 @@ impl ParityMember {
         let view = self.pair.view();
         let Some(seat) = &mut self.seats[column] else { return };
         // Written to disk before the message is sent: from then on nothing of an earlier life is acknowledged.
-        (seat.life, seat.session, seat.greeted, seat.silent) = (seat.life + 1, None, 0, 0);
+        (seat.life, seat.session, seat.hello, seat.silent) = (seat.life + 1, None, 0, 0);
         let (identity, life, confirmed) = (seat.identity, seat.life, seat.confirmed);
         let files = self.stripes.column(column).files().collect();
         self.settling_step(column, Step::Seat { column, identity, life, confirmed }, output);
-        self.tell(spare, Message::Become(Successor { rebuilding: number, identity, life, view, files }), output);
+        self.send_when_shared(
+            spare,
+            Message::Become(Successor { rebuilding: number, identity, life, view, files }),
+            output,
+        );
         output.events.push(Event::MemberRebuilt { member: identity.to_string(), spare: spare.to_string() });
         self.spares.remove(&spare);
         self.rebuilt += 1;

@@ -7,7 +7,8 @@ use super::column::{Change, Extent, FileName, Layout, Piece, as_bytes};
 use super::views::{Number, View};
 use crate::member::Identity;
 
-/// A message between a data member and its parity member, between a parity member and a spare, or between a group's parity members.
+/// A message between a data member and its parity member, between a parity member and a spare, or between a group's
+/// parity members.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Message {
     /// The sender wants parity of its files, which the receiver may keep already.
@@ -38,16 +39,18 @@ pub enum Message {
     Room,
     /// The receiver has left its group, in this session: nothing on its disk is needed any more.
     Left(u64),
-    /// The receiver's identity has reached this life: unless this is the receiver's own life, it was taken for lost and rebuilt elsewhere.
+    /// The receiver's identity has reached this life: unless this is the receiver's own life, it was taken for lost and
+    /// rebuilt elsewhere.
     Lost(u32),
-    /// The receiver was taken for lost, and no other process has become it: it goes on as the member that it is, in this life.
+    /// The receiver was taken for lost, and no other process has become it: it goes on as the member that it is, in
+    /// this life.
     Readmitted {
         /// The session.
         session: u64,
         /// How often the member counts as rebuilt from now on.
         life: u32,
     },
-    /// The sender has lost what it had of the receiver's files, and asks for a new greeting.
+    /// The sender has lost what it had of the receiver's files, and asks for a new hello.
     Anew,
     /// A file of the sender has changed.
     Change {
@@ -64,7 +67,8 @@ pub enum Message {
         session: u64,
         /// How many changes and beats came before in this run.
         number: u64,
-        /// Whether it has sent everything needed to rebuild it, and holds back its messages to others until the receiver acknowledges.
+        /// Whether it has sent everything needed to rebuild it, and holds back its messages to others until the
+        /// receiver acknowledges.
         is_complete: bool,
     },
     /// The parity holds everything up to this number.
@@ -181,7 +185,7 @@ pub enum Message {
     Recorded(Number),
 }
 
-/// The wish of a data member that greets a parity member.
+/// The wish of a data member that says hello to a parity member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Wish {
     /// To be taken into the group: it is in none.
@@ -194,12 +198,12 @@ pub enum Wish {
 
 /// A member of a group, as a lead describes it to its follower.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
+pub struct SeatRecord {
     /// Its identity.
     pub identity: Identity,
     /// The last life that was given out for it.
     pub life: u32,
-    /// The last life in which it has greeted.
+    /// The last life in which it has said hello.
     pub confirmed: u32,
     /// Whether it can be rebuilt.
     pub is_complete: bool,
@@ -217,13 +221,13 @@ pub enum Step {
         /// The number of the follower's parity.
         parity: usize,
         /// The members of the group.
-        seats: [Option<Place>; COLUMNS],
+        seats: [Option<SeatRecord>; COLUMNS],
         /// The layouts of their files.
         layouts: [Layout; COLUMNS],
         /// Newcomers that have lost their places.
         let_go: Vec<Identity>,
     },
-    /// A member has been given a place in the group, or a new life, or has greeted in it.
+    /// A member has been given a place in the group, or a new life, or has said hello in it.
     Seat {
         /// Its place.
         column: usize,
@@ -231,7 +235,7 @@ pub enum Step {
         identity: Identity,
         /// The last life that was given out for it.
         life: u32,
-        /// The last life in which it has greeted.
+        /// The last life in which it has said hello.
         confirmed: u32,
     },
     /// A member is about to leave the group: it is not rebuilt any more.

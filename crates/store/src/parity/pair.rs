@@ -8,19 +8,20 @@
 //!   |<---- Acknowledged(number) |
 //! ```
 //!
-//! **Nobody is told anything that the follower does not hold too.** So whatever was acknowledged is in both parities, and both agree on where it
-//! lies. This covers everything the lead says: how files stand, that a lost member has a new life, which process becomes it.
+//! **Nobody is told anything that the follower does not hold too.** So whatever was acknowledged is in both parities,
+//! and both agree on where it lies. This covers everything the lead says: how files stand, that a lost member has a new
+//! life, which process becomes it.
 //!
-//! Two lost members are rebuilt from both parities, one after the other. A lost parity is made anew from what all members have on disk, by the
-//! remaining parity member, on another one that keeps no parity yet.
+//! Two lost members are rebuilt from both parities, one after the other. A lost parity is made anew from what all
+//! members have on disk, by the remaining parity member, on another one that keeps no parity yet.
 //!
-//! **Which one leads** is set by the group's view, see [`super::views`]. A lead that hears nothing from its follower asks a majority of its group
-//! for a view without the follower, and goes on alone; a follower that hears nothing from its lead asks for a view in which it leads alone, and
-//! takes no step of the former lead from then on. Only one of them can get its view. A lead whose view is out of date can
-//! acknowledge nothing to anybody.
+//! **Which one leads** is set by the group's view, see [`super::views`]. A lead that hears nothing from its follower
+//! asks a majority of its group for a view without the follower, and goes on alone; a follower that hears nothing from
+//! its lead asks for a view in which it leads alone, and takes no step of the former lead from then on. Only one of
+//! them can get its view. A lead whose view is out of date can acknowledge nothing to anybody.
 //!
-//! **A restarted parity member has nothing** and leads only if nothing can be lost by it: if all members of the group, which have everything on
-//! disk, have granted it that, or if the other parity member has nothing either.
+//! **A restarted parity member has nothing** and leads only if nothing can be lost by it: if all members of the group,
+//! which have everything on disk, have granted it that, or if the other parity member has nothing either.
 
 use std::collections::BTreeSet;
 
@@ -28,14 +29,15 @@ use super::Output;
 use super::facts::Facts;
 use super::follower::Follower;
 use super::group::{PATIENCE_WITH_A_LINK, ParityMember, Seat};
-use super::message::{Message, Place, Step};
+use super::message::{Message, SeatRecord, Step};
 use super::views::{Acceptor, Candidacy, Number, View};
 use crate::log::Event;
 use crate::member::{Identity, Role};
 use crate::record::Milliseconds;
 
-/// Where there are other parity members, one that stands by waits this many times its patience before it founds a group: as long as a follower
-/// may take to notice that its lead is gone, to lead alone, and to have the group agree on a new follower; and as much again.
+/// Where there are other parity members, one that stands by waits this many times its patience before it founds a
+/// group: as long as a follower may take to notice that its lead is gone, to lead alone, and to have the group agree on
+/// a new follower; and as much again.
 pub(super) const PATIENCE_WITH_GROUPS: Milliseconds = 6;
 
 /// A parity member's standing in its group.
@@ -70,7 +72,8 @@ pub(super) struct Pair {
     parities: BTreeSet<Identity>,
     /// The parity members among these that are in no group.
     pub(super) available: BTreeSet<Identity>,
-    /// For how long its lead has been silent, what it waits for has not happened, or it has led a group without members. [ms]
+    /// For how long its lead has been silent, what it waits for has not happened, or it has led a group without
+    /// members. [ms]
     pub(super) silent: Milliseconds,
     /// For how long it has neither announced itself nor asked others for anything. [ms]
     pub(super) since_told: Milliseconds,
@@ -162,7 +165,7 @@ impl Pair {
         Message::Follows { number, next, void }
     }
 
-    pub(super) fn loses(&mut self, member: Identity) {
+    pub(super) fn disconnect(&mut self, member: Identity) {
         self.links.remove(&member);
         self.parities.remove(&member);
         self.available.remove(&member);
@@ -193,7 +196,7 @@ impl ParityMember {
     }
 
     /// Sends a message as soon as the follower has all steps so far.
-    pub(super) fn tell(&mut self, to: Identity, message: Message, output: &mut Output) {
+    pub(super) fn send_when_shared(&mut self, to: Identity, message: Message, output: &mut Output) {
         match self.pair.follower_mut() {
             Some(follower) => follower.report_when_complete(to, message, output),
             None => output.send(to, message),
@@ -204,7 +207,7 @@ impl ParityMember {
     pub(super) fn all(&self) -> Step {
         let seats = self.seats.each_ref().map(|seat| {
             let Seat { identity, life, confirmed, is_complete, is_new, leaves, .. } = *seat.as_ref()?;
-            Some(Place { identity, life, confirmed, is_complete, is_new, leaves })
+            Some(SeatRecord { identity, life, confirmed, is_complete, is_new, leaves })
         });
         let (parity, layouts) = (self.k - 1 - self.stripes.number(), self.stripes.layouts());
         Step::Anew { parity, seats, layouts, let_go: self.let_go.iter().copied().collect() }
@@ -351,7 +354,7 @@ impl ParityMember {
         }
     }
 
-    /// Decides what the pair does next; `passed` is the time since the last look. [ms]
+    /// Decides what the pair does next; `passed` is the time since the last tick. [ms]
     pub(super) fn poll_pair(&mut self, passed: Milliseconds, output: &mut Output) {
         let (pair, patience) = (&mut self.pair, self.patience);
         (pair.silent, pair.since_told) = (pair.silent.saturating_add(passed), pair.since_told.saturating_add(passed));
@@ -415,10 +418,10 @@ impl ParityMember {
     fn found(&mut self, output: &mut Output) {
         self.pair.views.learn(first_view(self.own, self.pair.run));
         (self.pair.standing, self.pair.silent) = (Standing::Leads(None), 0);
-        self.say_that_it_leads(output);
+        self.announce_lead(output);
     }
 
-    pub(super) fn say_that_it_leads(&mut self, output: &mut Output) {
+    pub(super) fn announce_lead(&mut self, output: &mut Output) {
         let Some(view) = self.pair.view() else { return };
         for member in &self.pair.links {
             output.send(*member, Message::Leads(view));

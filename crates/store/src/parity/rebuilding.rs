@@ -1,4 +1,5 @@
-//! How a lost member, or a parity member that has nothing, is rebuilt: stripe by stripe, out of the blocks of the others in its group.
+//! How a lost member, or a parity member that has nothing, is rebuilt: stripe by stripe, out of the blocks of the
+//! others in its group.
 //!
 //! ```text
 //!   parity member                          others of the group          spare, or follower
@@ -9,9 +10,10 @@
 //!   |<-------------------------------------------------- Stored           |
 //! ```
 //!
-//! Meanwhile the others go on. The bytes that a stripe holds of their files when they are asked stay on disk until the parity member has
-//! acknowledged that they were taken out, and that acknowledgment arrives after the question. The follower is asked for its block of a stripe too
-//! if another column is absent: its answer counts only if it has followed exactly up to that moment.
+//! Meanwhile the others go on. The bytes that a stripe holds of their files when they are asked stay on disk until the
+//! parity member has acknowledged that they were taken out, and that acknowledgment arrives after the question. The
+//! follower is asked for its block of a stripe too if another column is absent: its answer counts only if it has
+//! followed exactly up to that moment.
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -1,8 +1,9 @@
 //! The role of a spare: it stores the parts of a lost member that it is given, and becomes that member.
 //!
-//! **A leaving spare does not stop a rebuilding.** It goes on storing the member it is being given, and does not exit before that is over. When a
-//! parity member offers it another member, it refuses the first time, so that the offer goes to another spare if there is one. If it is asked
-//! again, there is none, and it becomes that member, which does not leave.
+//! **A leaving spare does not stop a rebuilding.** It goes on storing the member it is being given, and does not exit
+//! before that is over. When a parity member offers it another member, it refuses the first time, so that the offer
+//! goes to another spare if there is one. If it is asked again, there is none, and it becomes that member, which does
+//! not leave.
 
 use std::collections::BTreeMap;
 
@@ -76,7 +77,7 @@ impl Spare {
     }
 
     /// The link to a member is gone: the parts it gave are worthless.
-    pub fn loses(&mut self, member: Identity) {
+    pub fn disconnect(&mut self, member: Identity) {
         self.given.take_if(|given| given.by == member);
     }
 

@@ -77,7 +77,8 @@ impl ParityMember {
         self.go_on_with_candidacy(output);
     }
 
-    /// The other parity member should lead. Members may have recorded the view that this one asked for; it is void, as nobody else counts them.
+    /// The other parity member should lead. Members may have recorded the view that this one asked for; it is void, as
+    /// nobody else counts them.
     fn gives_way(&mut self) {
         (self.pair.candidacy, self.pair.silent, self.pair.insists) = (None, 0, false);
         self.pair.views.give_up(self.own);
@@ -148,6 +149,6 @@ impl ParityMember {
                 }
             }
         }
-        self.say_that_it_leads(output);
+        self.announce_lead(output);
     }
 }

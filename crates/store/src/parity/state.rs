@@ -11,7 +11,8 @@ pub struct ParityState {
     pub leads: bool,
     /// The other parity member of its group, if there is one.
     pub other: Option<String>,
-    /// Whether the other one has all of its parity, as far as the lead knows, and the lead has not asked to go on without it.
+    /// Whether the other one has all of its parity, as far as the lead knows, and the lead has not asked to go on
+    /// without it.
     pub is_backed: bool,
     /// How many members of the group the pool should survive losing.
     pub promised: usize,

@@ -7,11 +7,13 @@
 //!   stripe 2      snapshot.3    -             -             log.8         p(2)
 //! ```
 //!
-//! Empty places count as zeros. A column's own member knows nothing of stripes: it reports how its files change, and its parity member decides where
-//! they lie. A group's two parities agree on that, as both have seen the same changes, or one was given the other's layout.
+//! Empty places count as zeros. A column's own member knows nothing of stripes: it reports how its files change, and
+//! its parity member decides where they lie. A group's two parities agree on that, as both have seen the same changes,
+//! or one was given the other's layout.
 //!
-//! A parity that was given a layout is made while the columns go on changing. For each stripe it gets two messages: that the stripe begins, from
-//! when on it follows changes, and the stripe's parity as of that moment. The sum of both is its block, in whichever order they arrive.
+//! A parity that was given a layout is made while the columns go on changing. For each stripe it gets two messages:
+//! that the stripe begins, from when on it follows changes, and the stripe's parity as of that moment. The sum of both
+//! is its block, in whichever order they arrive.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -108,14 +110,16 @@ impl Stripes {
         Ok(true)
     }
 
-    /// A stripe that has become empty has no parity: what a column takes next is all that it holds, also while the parity is being made.
+    /// A stripe that has become empty has no parity: what a column takes next is all that it holds, also while the
+    /// parity is being made.
     fn let_go_of(&mut self, stripe: u32) -> Result<(), Corrupt> {
         if self.columns.iter().any(|column| column.piece(stripe).is_some()) {
             return Ok(());
         }
         let over = self.parity.remove(&stripe).unwrap_or_default();
         if let Some(unmade) = &mut self.unmade {
-            // It may have been emptied of what it held before it began, or before the answer came. That answer counts no more.
+            // It may have been emptied of what it held before it began, or before the answer came. That answer counts
+            // no more.
             unmade.remove(&stripe);
             return Ok(());
         }
@@ -176,8 +180,8 @@ impl Stripes {
         (0..COLUMNS).filter_map(move |column| Some((column, self.columns[column].piece(stripe)?)))
     }
 
-    /// The lost piece of a stripe, or its block of the other parity. It is computed from the other columns' blocks, in the order of
-    /// [`Stripe::others`], and from the other parity's block, which is needed if two columns are missing.
+    /// The lost piece of a stripe, or its block of the other parity. It is computed from the other columns' blocks, in
+    /// the order of [`Stripe::others`], and from the other parity's block, which is needed if two columns are missing.
     pub fn decode(&mut self, stripe: &Stripe, others: &[Vec<u8>], parity: Option<&[u8]>) -> Option<Vec<u8>> {
         let mut blocks: [Vec<u8>; COLUMNS] = std::array::from_fn(|_| vec![0; BLOCK]);
         for ((column, piece), bytes) in stripe.others.iter().zip(others) {

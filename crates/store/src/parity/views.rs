@@ -3,21 +3,23 @@
 //! ```text
 //!   candidate                              members of the group
 //!   | Ask(number) ---------------------------->|   a promise: nothing with a lower number is recorded any more
-//!   |<------------------- Granted(last view)   |   from a majority of them, and none knows a view later than the candidate's
+//!   |<------------------- Granted(last view)   |   from a majority, and none knows a later view
 //!   | Record(view) --------------------------->|
 //!   |<------------------------- Recorded       |   from a majority of them: it is the group's view from now on
 //! ```
 //!
-//! It is Paxos (L. Lamport, "The part-time parliament", ACM TOCS 16(2), 1998), except that a candidate whose parity may be stale gives up instead of
-//! going on with another candidate's view. The members of a group are the members it covers and its parity members; successive views differ by one
-//! parity member, so that a majority of one and a majority of the next intersect.
+//! It is Paxos (L. Lamport, "The part-time parliament", ACM TOCS 16(2), 1998), except that a candidate whose parity may
+//! be stale gives up instead of going on with another candidate's view. The members of a group are the members it
+//! covers and its parity members; successive views differ by one parity member, so that a majority of one and a
+//! majority of the next intersect.
 //!
-//! Only the candidate itself counts who has recorded its view. So a view is void once its candidate has given it up without having learned that it
-//! was chosen: by a restart, or for another's view. Such a candidate forgets the view, and when it then grants another one precedence, other
-//! members' records of the void view no longer stand against that. The candidate may be lost before it can grant anything. So when it follows again, it
-//! also says up to which number it has given up its views, and its lead keeps that in mind. Neither does a later view stand against another one if
-//! only half of the group or fewer can have recorded it, those counted that have not answered: the others have promised not to record it any more,
-//! so it is not chosen, and never will be.
+//! Only the candidate itself counts who has recorded its view. So a view is void once its candidate has given it up
+//! without having learned that it was chosen: by a restart, or for another's view. Such a candidate forgets the view,
+//! and when it then grants another one precedence, other members' records of the void view no longer stand against
+//! that. The candidate may be lost before it can grant anything. So when it follows again, it also says up to which
+//! number it has given up its views, and its lead keeps that in mind. Neither does a later view stand against another
+//! one if only half of the group or fewer can have recorded it, those counted that have not answered: the others have
+//! promised not to record it any more, so it is not chosen, and never will be.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -69,7 +71,8 @@ pub struct Acceptor {
     recorded: Option<View>,
     /// It records nothing with a lower number.
     promised: Number,
-    /// Of a parity member: views for which the other one in the group's view was the candidate are void up to this number.
+    /// Of a parity member: views for which the other one in the group's view was the candidate are void up to this
+    /// number.
     #[serde(default)]
     void: Number,
 }
@@ -90,7 +93,8 @@ impl Acceptor {
         self.settled.is_some_and(|view| view.group == group)
     }
 
-    /// A candidate asks for a promise. Returns the last view if granted, or else the number promised to another candidate.
+    /// A candidate asks for a promise. Returns the last view if granted, or else the number promised to another
+    /// candidate.
     pub fn ask(&mut self, group: Number, number: Number) -> Option<Result<View, Number>> {
         let newest = self.newest().filter(|_| self.is_of(group))?;
         if number < self.promised {
@@ -100,7 +104,8 @@ impl Acceptor {
         Some(Ok(newest))
     }
 
-    /// A candidate asks for a view to be recorded. Fails with the number promised to another candidate, if that is higher.
+    /// A candidate asks for a view to be recorded. Fails with the number promised to another candidate, if that is
+    /// higher.
     pub fn record(&mut self, view: View) -> Option<Result<(), Number>> {
         if !self.is_of(view.group) {
             return None;
@@ -126,7 +131,8 @@ impl Acceptor {
         is_newer
     }
 
-    /// Forgets a recorded view for which this member itself was the candidate: nobody counts who has recorded it any more.
+    /// Forgets a recorded view for which this member itself was the candidate: nobody counts who has recorded it any
+    /// more.
     pub(super) fn give_up(&mut self, own: Identity) {
         self.recorded.take_if(|recorded| recorded.lead == own);
     }

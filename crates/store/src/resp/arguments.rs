@@ -4,7 +4,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::large::{LARGE, MaybeShared, SharedValue};
 
-/// Where an argument begins and ends in the bytes. For a large one in memory of its own: its index among those, and `usize::MAX`.
+/// Where an argument begins and ends in the bytes. For a large one in memory of its own: its index among those, and
+/// `usize::MAX`.
 pub(super) type Range = (usize, usize);
 
 /// The arguments of a request, in the buffer that received them. The first is its name.
@@ -119,7 +120,8 @@ impl OwnedArguments {
     }
 }
 
-/// The form in which members send them: one after another, so that whatever can be decoded is a valid list of arguments.
+/// The form in which members send them: one after another, so that whatever can be decoded is a valid list of
+/// arguments.
 impl Serialize for OwnedArguments {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let arguments = self.borrowed();

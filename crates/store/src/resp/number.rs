@@ -70,8 +70,8 @@ enum Decimal {
     Near(f64),
 }
 
-/// The sum of two numbers, written without an exponent: exact if both have at most 17 decimals and fewer than 19 digits before the point, as
-/// the 80-bit numbers of Redis almost are. None, if either is not a number.
+/// The sum of two numbers, written without an exponent: exact if both have at most 17 decimals and fewer than 19 digits
+/// before the point, as the 80-bit numbers of Redis almost are. None, if either is not a number.
 ///
 /// # Errors
 /// [`Infinite`] if the sum is not finite.

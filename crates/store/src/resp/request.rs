@@ -102,7 +102,8 @@ pub struct Requests {
 const ROOM: usize = 16 << 10;
 /// The most memory that an empty buffer keeps. [B]
 const MOST_KEPT: usize = 64 << 10;
-/// The most by which a buffer grows at a time, which takes the system a millisecond, as it does not move large pieces of memory for that. [B]
+/// The most by which a buffer grows at a time, which takes the system a millisecond, as it does not move large pieces
+/// of memory for that. [B]
 const MOST_MORE: usize = 2 << 20;
 
 impl Requests {
@@ -266,7 +267,8 @@ impl Requests {
         }
     }
 
-    /// Reads the next argument if all of it has arrived; of an incomplete one, nothing is read unless it is large. Returns whether it was read.
+    /// Reads the next argument if all of it has arrived; of an incomplete one, nothing is read unless it is large.
+    /// Returns whether it was read.
     #[inline]
     fn argument(&mut self, limits: Limits) -> Result<bool, ProtocolError> {
         if self.arriving.is_some() {
@@ -318,7 +320,8 @@ impl Requests {
     }
 }
 
-/// The arguments of an inline request: words, or strings in quotes; double quotes allow escapes such as `\n` and `\xff`.
+/// The arguments of an inline request: words, or strings in quotes; double quotes allow escapes such as `\n` and
+/// `\xff`.
 fn split(line: &[u8]) -> Result<OwnedArguments, ProtocolError> {
     let (mut arguments, mut rest) = (OwnedArguments::default(), line);
     loop {

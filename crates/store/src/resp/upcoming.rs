@@ -5,8 +5,9 @@ const MOST_ARGUMENTS: usize = 8;
 /// The longest line with a number. [B]
 const LONGEST_LINE: usize = 20;
 
-/// The first arguments after the names of requests that follow each other in a buffer: the keys, for most commands that have one. It ends at the first
-/// request that has not arrived whole, has many arguments, or is not an array of arguments. Nothing is decided by it.
+/// The first arguments after the names of requests that follow each other in a buffer: the keys, for most commands that
+/// have one. It ends at the first request that has not arrived whole, has many arguments, or is not an array of
+/// arguments. Nothing is decided by it.
 pub struct Upcoming<'a> {
     rest: &'a [u8],
 }

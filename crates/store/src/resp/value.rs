@@ -9,7 +9,7 @@ pub enum Value {
     Text(Vec<u8>),
     /// A number.
     Integer(i64),
-    /// An error: why the request was not carried out.
+    /// An error: why the request was not executed.
     Error(String),
     /// Values in order.
     List(Vec<Value>),

@@ -27,7 +27,8 @@ impl Clock {
         *self = Clock { start: self.start, ..Clock::set() };
     }
 
-    /// The time from when the clock was first set to an instant, whatever the time of day was changed to meanwhile. [ms]
+    /// The time from when the clock was first set to an instant, whatever the time of day was changed to meanwhile.
+    /// [ms]
     pub fn since_start(&self, instant: Instant) -> Milliseconds {
         instant.saturating_duration_since(self.start).as_millis() as Milliseconds
     }

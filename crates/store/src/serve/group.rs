@@ -41,9 +41,9 @@ pub(super) struct Group {
     directory: Directory,
     /// The facts written to disk last.
     facts: Facts,
-    /// The disk's count of new files at the last look at them.
+    /// The disk's count of new files at the last tick at them.
     surveyed: Option<u64>,
-    looked: Milliseconds,
+    ticked: Milliseconds,
     output: Output,
     /// The lost member that this one becomes.
     pub becomes: Option<Successor>,
@@ -71,24 +71,24 @@ impl Group {
             Role::Spare => Part::Spare(Spare::new(patience)),
         };
         let directory = Directory::new(disk.data().directory.clone());
-        Group { part, directory, facts, surveyed: None, looked: now, output: Output::default(), becomes: None }
+        Group { part, directory, facts, surveyed: None, ticked: now, output: Output::default(), becomes: None }
     }
 
     /// A link to a member has opened.
-    pub(super) fn meets(&mut self, now: Milliseconds, peer: &Peer) {
+    pub(super) fn connect(&mut self, now: Milliseconds, peer: &Peer) {
         match (&mut self.part, peer.role) {
-            (Part::Data(data), Role::Parity) => data.meets(now, peer.identity, &mut self.output),
-            (Part::Parity(parity), role) => parity.meets(peer.identity, role, &mut self.output),
+            (Part::Data(data), Role::Parity) => data.connect(now, peer.identity, &mut self.output),
+            (Part::Parity(parity), role) => parity.connect(peer.identity, role, &mut self.output),
             _ => {}
         }
     }
 
     /// The link to a member is gone.
-    pub(super) fn loses(&mut self, peer: Identity) {
+    pub(super) fn disconnect(&mut self, peer: Identity) {
         match &mut self.part {
-            Part::Data(data) => data.loses(peer),
-            Part::Parity(parity) => parity.loses(peer),
-            Part::Spare(spare) => spare.loses(peer),
+            Part::Data(data) => data.disconnect(peer),
+            Part::Parity(parity) => parity.disconnect(peer),
+            Part::Spare(spare) => spare.disconnect(peer),
         }
     }
 
@@ -104,7 +104,7 @@ impl Group {
     }
 
     /// Handles a message from another member.
-    pub(super) fn take(
+    pub(super) fn receive(
         &mut self,
         now: Milliseconds,
         from: Identity,
@@ -113,9 +113,9 @@ impl Group {
     ) -> Result<(), Error> {
         match (&mut self.part, message) {
             (Part::Data(data), message) => {
-                data.take(now, from, message, &self.directory, &mut self.output).map_err(system(disk))?;
+                data.receive(now, from, message, &self.directory, &mut self.output).map_err(system(disk))?;
             }
-            (Part::Parity(parity), message) => parity.take(from, message, &mut self.output),
+            (Part::Parity(parity), message) => parity.receive(from, message, &mut self.output),
             (Part::Spare(spare), Message::Part { rebuilding, request, piece, bytes }) => {
                 let taking = spare.takes(now, from, rebuilding);
                 if taking == Taking::Refused {
@@ -149,19 +149,19 @@ impl Group {
     }
 
     /// Does what is due by time.
-    pub(super) fn poll(&mut self, now: Milliseconds) {
-        let passed = now.saturating_sub(std::mem::replace(&mut self.looked, now));
+    pub(super) fn tick(&mut self, now: Milliseconds) {
+        let passed = now.saturating_sub(std::mem::replace(&mut self.ticked, now));
         match &mut self.part {
-            Part::Data(data) => data.poll(now, &mut self.output),
-            Part::Parity(parity) => parity.poll(passed, &mut self.output),
+            Part::Data(data) => data.tick(now, &mut self.output),
+            Part::Parity(parity) => parity.tick(passed, &mut self.output),
             Part::Spare(_) => {}
         }
     }
 
     /// Whether others may be told what was done up to this position of the logs.
-    pub(super) fn may_tell(&self, position: Position, now: Milliseconds) -> bool {
+    pub(super) fn may_acknowledge(&self, position: Position, now: Milliseconds) -> bool {
         match &self.part {
-            Part::Data(data) => data.may_tell(position, now),
+            Part::Data(data) => data.may_acknowledge(position, now),
             Part::Parity(_) | Part::Spare(_) => true,
         }
     }
@@ -249,12 +249,14 @@ impl Turn {
 #[derive(Debug, Default)]
 pub(super) struct Turns {
     turns: VecDeque<Turn>,
-    /// The messages of turns whose replies may leave, each with the position up to which the logs have to be durable before.
+    /// The messages of turns whose replies may leave, each with the position up to which the logs have to be durable
+    /// before.
     messages: VecDeque<(Option<Position>, Identity, Outgoing)>,
 }
 
 impl Turns {
-    /// Adds a turn that has been written; its logs end at `position`. Its messages also wait until the logs are durable up to `after`.
+    /// Adds a turn that has been written; its logs end at `position`. Its messages also wait until the logs are durable
+    /// up to `after`.
     pub(super) fn push(&mut self, turn: Turn, position: Position, after: Option<Position>, since: Milliseconds) {
         if !turn.clients.is_empty() || !turn.messages.is_empty() {
             self.turns.push_back(Turn { position, since, after, ..turn });
@@ -262,8 +264,8 @@ impl Turns {
     }
 
     /// The clients of the next turn whose replies may leave.
-    pub(super) fn pop(&mut self, may_tell: impl FnOnce(Position) -> bool) -> Option<Vec<(usize, Pause)>> {
-        self.turns.front().filter(|turn| may_tell(turn.position))?;
+    pub(super) fn pop(&mut self, may_acknowledge: impl FnOnce(Position) -> bool) -> Option<Vec<(usize, Pause)>> {
+        self.turns.front().filter(|turn| may_acknowledge(turn.position))?;
         let turn = self.turns.pop_front()?;
         self.messages.extend(turn.messages.into_iter().map(|(to, message)| (turn.after, to, message)));
         Some(turn.clients)
@@ -316,10 +318,11 @@ mod tests {
         let mut turns = Turns::default();
         turns.push(turn(1, 1), (1, 100), None, 0);
         turns.push(turn(2, 2), (1, 200), None, 0);
-        let mut told = |to: u64| (turns.pop(|position| position <= (1, to)), turns.pop_message(|_| true).is_some());
-        assert!(matches!(told(99), (None, false)));
-        assert!(matches!(told(100), (Some(_), true)));
-        assert!(matches!(told(199), (None, false)));
-        assert!(matches!(told(200), (Some(_), true)));
+        let mut acknowledged =
+            |to: u64| (turns.pop(|position| position <= (1, to)), turns.pop_message(|_| true).is_some());
+        assert!(matches!(acknowledged(99), (None, false)));
+        assert!(matches!(acknowledged(100), (Some(_), true)));
+        assert!(matches!(acknowledged(199), (None, false)));
+        assert!(matches!(acknowledged(200), (Some(_), true)));
     }
 }

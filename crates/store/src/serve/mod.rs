@@ -2,60 +2,53 @@
 
 mod clients;
 mod clock;
+mod deferred;
 mod group;
-mod keeping;
-mod operating;
+mod http;
+mod listeners;
+mod monitor;
+mod observability;
 mod outbox;
 mod pace;
 mod parity;
 mod peer_message;
 mod peers;
-mod preparing;
-mod visitors;
-mod watch;
+mod persistence;
 
-use std::collections::{BTreeMap, VecDeque};
-use std::io::{self, ErrorKind, Write};
+use std::io;
 use std::net::SocketAddr;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mio::net::{TcpListener, TcpStream};
-use mio::{Events, Interest, Poll, Token, Waker};
+use mio::Events;
+use mio::net::TcpStream;
 
 use crate::bucket::Bucket;
 use crate::connection::Pause;
 use crate::host::Host;
-use crate::journal::disk::{self, Data, Found};
+use crate::journal::disk::{self, Data, Recovered};
 use crate::large::encoding::encode;
 use crate::large::{LARGE, Pieces};
-use crate::link::{Nonce, Secret};
-use crate::log::{Event, Log};
-use crate::member::{
-    Answer, Durability, Identity, Message, Output, Peer as MemberPeer, Policy, Role, SharedSettings, Ticket,
-};
+use crate::link::{EphemeralKey, Secret};
+use crate::log::Event;
+use crate::member::{Answer, Durability, Identity, Message, Output, Peer, Policy, Role, SharedSettings, Ticket};
 use crate::node::{Node, Settings};
-use crate::pages::{Assets, Turns};
 use crate::record::Milliseconds;
-use crate::tls::{Acceptor, Stream};
-use clients::{Gone, Peer};
+use clients::{Clients, Disconnection};
 use clock::Clock;
+use deferred::{DeferredMessages, Prepared};
 pub use group::Promise;
-use keeping::Keeper;
-pub use operating::Reread;
+use listeners::{DISK, ListenerKind, Listeners};
+use observability::Observability;
+pub use observability::ReloadCertificates;
 use outbox::Outgoing;
-use peer_message::{Others, PeerMessage};
+use peer_message::PeerMessage;
 pub use peers::Tls;
 use peers::{Arrival, Peers};
-use preparing::{Prepared, Preparing};
-use visitors::Visitors;
-use watch::Watch;
+use persistence::Persistence;
 
 /// The most ready sockets that one poll reports.
 const EVENTS: usize = 1_024;
-/// The event that the disk has done something.
-const DISK: Token = Token(usize::MAX);
 /// The longest that the loop waits before it checks whether it is to end.
 const LONGEST_WAIT: Duration = Duration::from_millis(100);
 /// How many expired records are swept out before clients are served again: a few hundred microseconds' work.
@@ -67,9 +60,9 @@ const LONGEST_WAIT_FOR_MEMBER: Milliseconds = 10_000;
 /// How long it waits while a large message is arriving, which may be its reply. [ms]
 const LONGEST_WITH_LARGE: Milliseconds = 60_000;
 /// How often clients are checked for timeouts. [ms]
-const LOOK: Milliseconds = 1_000;
+const TICK: Milliseconds = 1_000;
 /// How many new clients are accepted before the present ones are served.
-const LET_IN: usize = 64;
+const MOST_ACCEPTED: usize = 64;
 
 /// Why a node can't be served.
 #[derive(Debug, thiserror::Error)]
@@ -90,11 +83,12 @@ pub enum Error {
     Data(disk::Error),
     /// Another process is this member now.
     #[error(
-        "this member was silent for too long, or had lost its data, and was rebuilt on another one: restart it in an empty directory"
+        "this member was silent for too long, or had lost its data, and was rebuilt on another one: \
+         restart it in an empty directory"
     )]
     Replaced,
-    /// The pool that it asked to let it in has other settings.
-    #[error("not let in by {by}, since all members of a pool need the same options: {}", .pool.differences(.own))]
+    /// The pool that it asked to admit it has other settings.
+    #[error("not admitted by {by}, since all members of a pool need the same options: {}", .pool.differences(.own))]
     OtherSettings {
         /// The member that was asked.
         by: SocketAddr,
@@ -105,7 +99,7 @@ pub enum Error {
     },
     /// Clients' changes can't be stored on disk any more. None of those lost was acknowledged.
     #[error("the store exits because it can't keep what clients store: {0}")]
-    Kept(disk::Error),
+    Persistence(disk::Error),
 }
 
 /// How a node takes part in a pool.
@@ -117,7 +111,7 @@ pub struct Pool {
     pub followers: SocketAddr,
     /// The address that it announces, if that differs from the one on which it listens.
     pub announced: Option<std::net::IpAddr>,
-    /// Members that it asks to let it in; if there are none, it founds a pool.
+    /// Members that it asks to admit it; if there are none, it founds a pool.
     pub join: Vec<SocketAddr>,
     /// The secret that all members share.
     pub secret: Secret,
@@ -132,7 +126,7 @@ pub struct Pool {
     /// Which losses groups of members have to survive, if they keep parity.
     pub parity: Option<Promise>,
     /// Returns random numbers that nobody can guess.
-    pub random: fn() -> io::Result<Nonce>,
+    pub random: fn() -> io::Result<EphemeralKey>,
 }
 
 impl Pool {
@@ -144,59 +138,58 @@ impl Pool {
     }
 }
 
-/// What kind of connection a listener accepts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Callers {
-    Clients,
-    Followers,
-    Members,
-    Visitors,
-}
-
 /// How long a member that has not been welcomed yet waits before it asks again. [ms]
 const TIME_TO_JOIN_AGAIN: Milliseconds = 500;
 /// How long a member goes on serving after it has left, so that the operator can ask whether it has. [ms]
 const TIME_TO_SAY_SO: Milliseconds = 1_000;
 
-/// A node that listens.
-pub struct Server {
-    poll: Poll,
-    /// Wakes the loop when the disk has done something.
-    waker: Arc<Waker>,
-    listeners: Vec<(TcpListener, Callers)>,
-    peers: BTreeMap<usize, Peer<TcpStream>>,
-    /// Accepts TLS of clients and visitors, if they use it.
-    acceptor: Option<Acceptor>,
-    /// Reads certificates again when the operator asks for that.
-    rereads: Option<Reread>,
-    /// The sockets that have their turn though they report nothing new.
-    queue: VecDeque<usize>,
-    next_token: usize,
-    host: Host,
-    /// Stores its data on disk, if it does.
-    keeper: Option<Keeper>,
-    members: Peers,
+/// How the node was started, as far as it has not changed since.
+struct Configuration {
     settings: Settings,
     pool: Pool,
-    /// The client that waits for each ticket.
-    tickets: BTreeMap<Ticket, usize>,
-    /// The clients that wait for a snapshot.
-    savers: Vec<usize>,
-    arrivals: Vec<Arrival>,
-    /// Messages of other members whose large values are being prepared.
-    preparing: Preparing,
-    looked: Milliseconds,
+    /// Reads certificates again when the operator asks for that.
+    reload: Option<ReloadCertificates>,
+}
+
+/// The clock, and when things were done that are done now and then.
+struct Timers {
+    clock: Clock,
+    ticked: Milliseconds,
+    /// When it asked other members last to admit it.
     joined: Milliseconds,
     /// When it left its pool, if it has.
     left: Option<Milliseconds>,
-    visitors: Visitors,
-    assets: Option<Assets>,
-    /// The state of other members.
-    others: Others,
-    clock: Clock,
-    turns: Turns,
-    watch: Watch,
-    log: Option<Log>,
+}
+
+/// The links to other members, and what has arrived on them.
+struct MemberLinks {
+    sockets: Peers,
+    arrivals: Vec<Arrival>,
+    /// Messages that wait until their large values are prepared, or for clients.
+    deferred: DeferredMessages,
+}
+
+impl MemberLinks {
+    fn new(own: &Peer, pool: &Pool) -> MemberLinks {
+        MemberLinks {
+            sockets: Peers::new(own.clone(), pool.secret.clone(), pool.tls.clone()),
+            arrivals: Vec::new(),
+            deferred: DeferredMessages::default(),
+        }
+    }
+}
+
+/// A node that listens.
+pub struct Server {
+    listeners: Listeners,
+    clients: Clients,
+    links: MemberLinks,
+    host: Host,
+    /// Stores its data on disk, if it does.
+    persistence: Option<Persistence>,
+    configuration: Configuration,
+    timers: Timers,
+    observability: Observability,
 }
 
 impl Server {
@@ -210,24 +203,17 @@ impl Server {
         mut pool: Pool,
         chance: [u64; 3],
     ) -> Result<Server, Error> {
-        let poll = Poll::new()?;
-        let waker = Arc::new(Waker::new(poll.registry(), DISK)?);
-        let mut listeners = Vec::new();
-        let clients = addresses.iter().map(|address| (*address, Callers::Clients));
-        let all = clients.chain([(pool.followers, Callers::Followers), (pool.members, Callers::Members)]);
-        for (number, (address, callers)) in all.enumerate() {
-            listeners.push((bind(&poll, number, address)?, callers));
-        }
-        let bound = |callers: Callers| {
-            let listener = listeners.iter().find(|(_, at)| *at == callers);
-            listener.and_then(|(listener, _)| listener.local_addr().ok())
-        };
-        let port = bound(Callers::Clients).map_or(0, |address| address.port());
+        let mut listeners = Listeners::open()?;
+        addresses.iter().try_for_each(|address| listeners.listen(*address, ListenerKind::Clients))?;
+        listeners.listen(pool.followers, ListenerKind::Followers)?;
+        listeners.listen(pool.members, ListenerKind::Members)?;
+        let bound = |kind: ListenerKind| listeners.addresses(kind).first().copied();
+        let port = bound(ListenerKind::Clients).map_or(0, |address| address.port());
         let announced = |address: SocketAddr| SocketAddr::new(pool.announced.unwrap_or(address.ip()), address.port());
-        let own = MemberPeer {
+        let own = Peer {
             identity: Identity(chance[1] as u32),
-            address: announced(bound(Callers::Members).unwrap_or(pool.members)),
-            clients: announced(bound(Callers::Followers).unwrap_or(pool.followers)),
+            address: announced(bound(ListenerKind::Members).unwrap_or(pool.members)),
+            clients: announced(bound(ListenerKind::Followers).unwrap_or(pool.followers)),
             role: pool.role,
             life: 0,
         };
@@ -237,86 +223,62 @@ impl Server {
         pool.join.retain(|address| *address != own.address);
         pool.policy.durability = pool.durability();
         let founds = pool.join.is_empty();
-        let (host, keeper) = match pool.data.clone() {
+        let (host, persistence) = match pool.data.clone() {
             None => (Host::new(node, own, pool.policy, founds), None),
             Some(data) => {
-                let (host, keeper) = Keeper::begin(data, &pool, node, own, founds, 0, &waker).map_err(Error::Data)?;
-                (host, Some(keeper))
+                let (host, persistence) =
+                    Persistence::begin(data, &pool, node, own, founds, 0, &listeners.waker).map_err(Error::Data)?;
+                (host, Some(persistence))
             }
         };
         Ok(Server {
-            poll,
-            waker,
-            next_token: listeners.len(),
             listeners,
-            peers: BTreeMap::new(),
-            acceptor: None,
-            rereads: None,
-            queue: VecDeque::new(),
-            members: Peers::new(host.member().own().clone(), pool.secret.clone(), pool.tls.clone()),
+            clients: Clients::default(),
+            links: MemberLinks::new(host.member().own(), &pool),
             host,
-            keeper,
-            settings,
-            pool,
-            tickets: BTreeMap::new(),
-            savers: Vec::new(),
-            arrivals: Vec::new(),
-            preparing: Preparing::default(),
-            looked: now,
-            joined: 0,
-            left: None,
-            visitors: Visitors::default(),
-            assets: None,
-            others: Others::default(),
-            clock,
-            turns: Turns::default(),
-            watch: Watch::default(),
-            log: None,
+            persistence,
+            configuration: Configuration { settings, pool, reload: None },
+            timers: Timers { clock, ticked: now, joined: 0, left: None },
+            observability: Observability::default(),
         })
     }
 
     /// Where it listens for clients.
     pub fn addresses(&self) -> Vec<SocketAddr> {
-        self.addresses_for(Callers::Clients)
-    }
-
-    fn addresses_for(&self, callers: Callers) -> Vec<SocketAddr> {
-        let listeners = self.listeners.iter().filter(|(_, of)| *of == callers);
-        listeners.filter_map(|(listener, _)| listener.local_addr().ok()).collect()
+        self.listeners.addresses(ListenerKind::Clients)
     }
 
     /// Where other members, and clients that follow slots, reach it.
-    pub const fn own(&self) -> &MemberPeer {
+    pub const fn own(&self) -> &Peer {
         self.host.member().own()
     }
 
     /// What it found on disk when it started, if it stores anything there.
-    pub fn found(&self) -> Option<&Found> {
-        self.keeper.as_ref().map(|keeper| &keeper.found)
+    pub fn found(&self) -> Option<&Recovered> {
+        self.persistence.as_ref().map(|persistence| &persistence.found)
     }
 
     /// Serves until it is to end.
     ///
     /// # Errors
-    /// [`Error::Wait`], [`Error::Kept`]
+    /// [`Error::Wait`], [`Error::Persistence`]
     pub fn serve(&mut self, ends: impl Fn() -> bool) -> Result<(), Error> {
         let mut events = Events::with_capacity(EVENTS);
         let mut is_swept = true;
         self.begin();
         while !ends() && !self.has_left_for_long() {
-            let has_more = self.members.has_more() || self.host.member().goes_on();
-            let idle = self.queue.is_empty() && is_swept && !has_more;
-            let longest = self.preparing.pause(&self.host, clock::instant()).unwrap_or(LONGEST_WAIT);
+            let has_more = self.links.sockets.has_more() || self.host.member().goes_on();
+            let idle = self.clients.queue.is_empty() && is_swept && !has_more;
+            let longest = self.links.deferred.pause(&self.host, clock::instant()).unwrap_or(LONGEST_WAIT);
             let wait = if idle { longest } else { Duration::ZERO };
-            match self.poll.poll(&mut events, Some(wait)) {
-                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                outcome => outcome?,
+            if !self.listeners.wait(&mut events, wait)? {
+                continue;
             }
             let begun = clock::instant();
-            let now = self.clock.at(begun);
+            let now = self.timers.clock.at(begun);
             self.host.node().borrow_mut().now = now;
-            if let Some(keeper) = &mut self.keeper {
-                keeper.at = self.clock.since_start(begun);
+            if let Some(persistence) = &mut self.persistence {
+                persistence.at = self.timers.clock.since_start(begun);
             }
             is_swept = true;
             for bucket in self.host.buckets() {
@@ -324,128 +286,92 @@ impl Server {
             }
             // One server after the other.
             is_swept &= self.host.buckets().all(|bucket| bucket.drop_cleared(DROPPED));
-            let mut unread = self.members.take_unread();
+            let mut unread = self.links.sockets.take_unread();
             for event in events.iter().filter(|event| event.token() != DISK) {
                 let token = event.token().0;
-                if token < self.listeners.len() {
-                    self.let_in(token, now);
-                } else if self.members.has(token) {
+                if self.listeners.has(token) {
+                    self.accept(token, now);
+                } else if self.links.sockets.has(token) {
                     unread.remove(&token);
-                    self.members.turn(token, &mut self.arrivals);
+                    self.links.sockets.turn(token, &mut self.links.arrivals);
                 } else {
                     self.wake(token, event.is_readable(), event.is_read_closed() || event.is_error());
                 }
             }
             for token in unread {
-                self.members.turn(token, &mut self.arrivals);
+                self.links.sockets.turn(token, &mut self.links.arrivals);
             }
-            for _ in 0..self.queue.len() {
-                if let Some(token) = self.queue.pop_front() {
-                    self.turn(token, now);
-                }
+            for token in std::mem::take(&mut self.clients.queue) {
+                self.turn(token, now);
             }
             self.disconnect_killed();
-            if now.saturating_sub(self.looked) >= LOOK || now < self.looked {
-                self.poll(now)?;
+            if now.saturating_sub(self.timers.ticked) >= TICK || now < self.timers.ticked {
+                self.tick(now)?;
             }
-            self.work_of_member(now, begun)?;
-            self.has_turned(begun);
+            self.run_member(now, begun)?;
+            self.end_turn(begun);
             self.become_another(now)?;
         }
         self.end_of_service();
-        self.keeper.as_mut().map_or(Ok(()), Keeper::end).map_err(Error::Kept)
+        self.persistence.as_mut().map_or(Ok(()), Persistence::end).map_err(Error::Persistence)
     }
 
-    /// A client's or a visitor's socket has something to read, which may be its end, or room to send.
+    /// A client's or a browser's socket has something to read, which may be its end, or room to send.
     fn wake(&mut self, token: usize, is_readable: bool, is_ending: bool) {
-        let Some(peer) = self.peers.get_mut(&token) else { return self.visit(token) };
-        peer.is_ending |= is_ending;
-        self.mark(token, is_readable || is_ending);
-    }
-
-    /// Queues a client for its turn.
-    fn mark(&mut self, token: usize, has_more: bool) {
-        let Some(peer) = self.peers.get_mut(&token) else { return };
-        peer.has_more |= has_more;
-        if !peer.is_queued {
-            peer.is_queued = true;
-            self.queue.push_back(token);
+        if !self.clients.wake(token, is_readable, is_ending) {
+            self.serve_http(token);
         }
     }
 
     /// Accepts connections. A client for which there is no room is told so.
-    fn let_in(&mut self, listener: usize, now: Milliseconds) {
-        for _ in 0..LET_IN {
-            // No connection waits, or there is no room for another socket: then `look` tries again.
-            let (from, callers) = &self.listeners[listener];
-            let callers = *callers;
-            let Ok((stream, address)) = from.accept() else { return };
-            match callers {
-                Callers::Members => self.let_member_in(stream, now),
-                Callers::Visitors => self.let_visitor_in(stream, address, now),
-                Callers::Clients | Callers::Followers => self.let_client_in(stream, address, callers, now),
+    fn accept(&mut self, listener: usize, now: Milliseconds) {
+        for _ in 0..MOST_ACCEPTED {
+            // No connection waits, or there is no room for another socket: then `tick` tries again.
+            let Some((stream, address, kind)) = self.listeners.accept(listener) else { return };
+            match kind {
+                ListenerKind::Members => self.accept_member(stream, now),
+                ListenerKind::Http => {
+                    self.observability.http.accept(&mut self.listeners, (stream, address), now);
+                }
+                ListenerKind::Clients | ListenerKind::Followers => {
+                    let (node, follows) = (&mut self.host.node().borrow_mut(), kind == ListenerKind::Followers);
+                    self.clients.accept(&mut self.listeners, (stream, address), follows, node, now);
+                }
             }
         }
-        self.queue.push_back(listener);
+        self.clients.queue.push_back(listener);
     }
 
-    fn let_client_in(&mut self, mut stream: TcpStream, address: SocketAddr, callers: Callers, now: Milliseconds) {
-        let node = &mut *self.host.node().borrow_mut();
-        if self.peers.len() >= node.settings.most_clients {
-            node.counts.rejected += 1;
-            if self.acceptor.is_none() {
-                let _ = stream.write(b"-ERR max number of clients reached\r\n");
-            }
-            return;
-        }
-        let token = self.next_token;
-        self.next_token += 1;
-        let interest = Interest::READABLE | Interest::WRITABLE;
-        let ready =
-            stream.set_nodelay(true).and_then(|()| self.poll.registry().register(&mut stream, Token(token), interest));
-        let local = stream.local_addr().map(|local| local.to_string()).unwrap_or_default();
-        if let Ok(stream) = ready.and_then(|()| Stream::accepted(stream, self.acceptor.as_ref())) {
-            let client = node.connect(address.to_string(), local, now);
-            self.peers.insert(token, Peer::new(stream, client, node, callers == Callers::Followers));
-        }
-    }
-
-    /// A client's turn: its requests are read, carried out and answered.
+    /// A client's turn: its requests are executed and answered.
     fn turn(&mut self, token: usize, now: Milliseconds) {
-        if token < self.listeners.len() {
-            return self.let_in(token, now);
+        if self.listeners.has(token) {
+            return self.accept(token, now);
         }
-        let Some(peer) = self.peers.get_mut(&token) else { return };
-        peer.is_queued = false;
-        if peer.held > 0 {
-            // It goes on once it has its outstanding replies.
-            return;
+        let Some(outcome) = self.clients.work(token, &mut self.host) else { return };
+        if let (Ok(pause), Some(persistence)) = (&outcome, &mut self.persistence) {
+            return self.clients.hold(token, *pause, &mut persistence.turn);
         }
-        let outcome = peer.work(&mut self.host);
-        self.tickets.extend(peer.connection.take_begun().into_iter().map(|ticket| (ticket, token)));
-        if peer.connection.waits_for_snapshot() {
-            self.savers.push(token);
-        }
-        if let (Ok(pause), Some(keeper)) = (&outcome, &mut self.keeper) {
-            peer.held += 1;
-            return keeper.turn.clients.push((token, *pause));
-        }
-        let outcome = outcome.and_then(|pause| peer.tell(pause, &self.host));
+        self.send_replies(token, outcome);
+    }
+
+    /// Sends a client's replies.
+    fn send_replies(&mut self, token: usize, outcome: Result<Pause, Disconnection>) {
+        let Some(socket) = self.clients.sockets.get_mut(&token) else { return };
+        let outcome = outcome.and_then(|pause| socket.send_replies(pause, &self.host));
         self.finish_turn(token, outcome);
     }
 
     /// Queues a client again that is to have another turn, and ends one that has gone.
-    fn finish_turn(&mut self, token: usize, outcome: Result<bool, Gone>) {
+    fn finish_turn(&mut self, token: usize, outcome: Result<bool, Disconnection>) {
         match outcome {
-            Ok(true) => self.mark(token, false),
+            Ok(true) => self.clients.mark(token, false),
             Ok(false) => {}
-            Err(gone) => {
-                let peer = self.peers.get(&token);
-                let client = peer.map_or(String::new(), |peer| peer.connection.session.client.address.clone());
-                match gone {
-                    Gone::Ended => {}
-                    Gone::SpeaksHttp => self.tell(&Event::HttpRefused { client }),
-                    Gone::NotUnderstood(why) => self.tls_failed(client, why),
+            Err(disconnection) => {
+                let client = self.clients.address(token);
+                match disconnection {
+                    Disconnection::Ended => {}
+                    Disconnection::SpeaksHttp => self.report(&Event::HttpRefused { client }),
+                    Disconnection::NotUnderstood(why) => self.tls_failed(client, why),
                 }
                 self.end(token);
             }
@@ -454,54 +380,49 @@ impl Server {
 
     /// Sends the replies and messages that were held back until their effects were stored.
     fn send_held(&mut self) {
-        while let Some(clients) = self.keeper.as_mut().and_then(Keeper::next_to_tell) {
+        while let Some(clients) = self.persistence.as_mut().and_then(Persistence::next_to_reply) {
             for (token, pause) in clients {
-                let Some(peer) = self.peers.get_mut(&token) else { continue };
-                peer.held -= 1;
-                if peer.held == 0 {
-                    let outcome = peer.tell(pause, &self.host);
-                    self.finish_turn(token, outcome);
+                if self.clients.release(token) {
+                    self.send_replies(token, Ok(pause));
                 }
             }
         }
-        while let Some((to, message)) = self.keeper.as_mut().and_then(Keeper::next_to_send) {
-            self.members.send(to, message);
+        while let Some((to, message)) = self.persistence.as_mut().and_then(Persistence::next_to_send) {
+            self.links.sockets.send(to, message);
         }
     }
 
-    fn let_member_in(&mut self, stream: TcpStream, now: Milliseconds) {
-        // Without random numbers no member can be let in; the caller tries again.
-        let Ok(nonce) = (self.pool.random)() else { return };
-        let token = self.next_token;
-        self.next_token += 1;
-        self.members.let_in(self.poll.registry(), token, stream, nonce, now);
+    fn accept_member(&mut self, stream: TcpStream, now: Milliseconds) {
+        // Without random numbers no member can be admitted; the other side tries again.
+        let Ok(key) = (self.configuration.pool.random)() else { return };
+        let token = self.listeners.new_token();
+        self.links.sockets.accept(self.listeners.registry(), token, stream, key, now);
     }
 
-    fn call(&mut self, address: SocketAddr, now: Milliseconds) {
-        let Ok(nonce) = (self.pool.random)() else { return };
-        let token = self.next_token;
-        self.next_token += 1;
-        // A member that can't be reached is called again later.
-        let _ = self.members.call(self.poll.registry(), token, address, nonce, now);
+    fn connect(&mut self, address: SocketAddr, now: Milliseconds) {
+        let Ok(key) = (self.configuration.pool.random)() else { return };
+        let token = self.listeners.new_token();
+        // A member that can't be reached is tried again later.
+        let _ = self.links.sockets.connect(self.listeners.registry(), token, address, key, now);
     }
 
     /// Handles messages from other members, and sends this member's messages, in the turn that began at `begun`.
-    fn work_of_member(&mut self, now: Milliseconds, begun: Instant) -> Result<(), Error> {
+    fn run_member(&mut self, now: Milliseconds, begun: Instant) -> Result<(), Error> {
         self.host.with_member(|member, at, outputs| {
             if member.deadline().is_some_and(|deadline| deadline <= at) {
                 member.wake(at, outputs);
             }
         });
-        for arrival in std::mem::take(&mut self.arrivals) {
-            self.arrive(arrival, begun)?;
+        for arrival in std::mem::take(&mut self.links.arrivals) {
+            self.handle_arrival(arrival, begun)?;
         }
-        let mut batch = self.keeper.as_ref().map(Keeper::batch);
-        let prepared = self.preparing.prepare(&mut self.host, batch.as_deref_mut(), begun);
+        let mut batch = self.persistence.as_ref().map(Persistence::batch);
+        let prepared = self.links.deferred.prepare(&mut self.host, batch.as_deref_mut(), begun);
         drop(batch);
         if let Some(Prepared { from, message, journaled }) = prepared {
             self.take_message(from, message);
-            if let Some(keeper) = &self.keeper {
-                journaled.iter().for_each(|one| keeper.batch().give_up(one));
+            if let Some(persistence) = &self.persistence {
+                journaled.iter().for_each(|one| persistence.batch().give_up(one));
             }
         }
         self.report_differing_members()?;
@@ -510,111 +431,115 @@ impl Server {
             if outputs.is_empty() {
                 break;
             }
-            outputs.into_iter().for_each(|output| self.carry_out(output));
+            outputs.into_iter().for_each(|output| self.deliver(output));
         }
-        if let Some(keeper) = &mut self.keeper {
-            keeper.commit(now).map_err(Error::Kept)?;
-            self.work_of_snapshot()?;
-            self.work_of_group()?;
+        if let Some(persistence) = &mut self.persistence {
+            persistence.commit(now).map_err(Error::Persistence)?;
+            self.answer_savers()?;
+            self.run_group()?;
             self.send_held();
         }
-        self.members.flush();
-        self.preparing.pace.end(&self.host, clock::instant);
-        if !self.host.member().is_welcome() && now.saturating_sub(self.joined) >= TIME_TO_JOIN_AGAIN {
-            self.joined = now;
-            self.pool.join.clone().into_iter().for_each(|address| self.call(address, now));
+        self.links.sockets.flush();
+        self.links.deferred.pace.end(&self.host, clock::instant);
+        if !self.host.member().membership().is_welcome() && now.saturating_sub(self.timers.joined) >= TIME_TO_JOIN_AGAIN
+        {
+            self.timers.joined = now;
+            self.configuration.pool.join.clone().into_iter().for_each(|address| self.connect(address, now));
         }
         if self.host.member().own().role == Role::Data {
             // No server is opened at a member that is not connected.
-            self.host.member().hosts_away().for_each(|host| self.members.expect(host.identity));
+            self.host.member().membership().hosts_away().for_each(|host| self.links.sockets.expect(host.identity));
         }
-        let due = self.members.due_calls(|identity| self.host.member().peer(identity), now);
-        due.into_iter().for_each(|address| self.call(address, now));
+        let due = self.links.sockets.due_connections(|identity| self.host.member().membership().peer(identity), now);
+        due.into_iter().for_each(|address| self.connect(address, now));
         Ok(())
     }
 
-    fn arrive(&mut self, arrival: Arrival, begun: Instant) -> Result<(), Error> {
+    fn handle_arrival(&mut self, arrival: Arrival, begun: Instant) -> Result<(), Error> {
         match arrival {
-            Arrival::Met(peer) => {
-                if let Some(Keeper { at, group: Some(group), .. }) = &mut self.keeper {
-                    group.meets(*at, &peer);
+            Arrival::Identified(peer) => {
+                if let Some(Persistence { at, group: Some(group), .. }) = &mut self.persistence {
+                    group.connect(*at, &peer);
                 }
                 self.host.with_member(|member, _, outputs| {
-                    if !member.is_welcome() {
+                    if !member.membership().is_welcome() {
                         member.join(peer.identity, outputs);
                     }
-                    member.meet(peer, outputs);
+                    member.connect(peer, outputs);
                 });
             }
-            Arrival::Reached(peer) => {
-                self.tell(&Event::MemberMet { member: peer.identity.to_string(), address: peer.address });
+            Arrival::Connected(peer) => {
+                self.report(&Event::MemberConnected { member: peer.identity.to_string(), address: peer.address });
             }
-            Arrival::Lost(peer) => {
-                self.group().into_iter().for_each(|group| group.loses(peer.identity));
-                self.host.with_member(|member, _, outputs| member.loses(peer.identity, outputs));
+            Arrival::Disconnected(peer) => {
+                self.group().into_iter().for_each(|group| group.disconnect(peer.identity));
+                self.host.with_member(|member, _, outputs| member.disconnect(peer.identity, outputs));
                 let (member, address) = (peer.identity.to_string(), peer.address);
-                if self.host.member().has_gone(peer.identity) {
-                    self.members.forget(peer.identity);
-                    self.tell(&Event::MemberLeft { member, address });
+                if self.host.member().membership().has_gone(peer.identity) {
+                    self.links.sockets.forget(peer.identity);
+                    self.report(&Event::MemberLeft { member, address });
                 } else {
-                    self.tell(&Event::MemberLost { member, address });
+                    self.report(&Event::MemberLost { member, address });
                 }
             }
             Arrival::Message(from, message) => match PeerMessage::read(message) {
                 Ok(PeerMessage::Message(message))
                     if self.host.takes_long(&message)
-                        || self.preparing.holds_back(from, &message, &self.host, begun) =>
+                        || self.links.deferred.holds_back(from, &message, &self.host, begun) =>
                 {
-                    self.preparing.push(from, message);
+                    self.links.deferred.push(from, message);
                 }
                 Ok(PeerMessage::Message(message)) => self.take_message(from, message),
                 Ok(PeerMessage::Group(message)) => {
-                    if let Some(keeper) = &mut self.keeper {
-                        keeper.hear(from, message).map_err(Error::Kept)?;
+                    if let Some(persistence) = &mut self.persistence {
+                        persistence.receive(from, message).map_err(Error::Persistence)?;
                     }
                 }
-                Ok(PeerMessage::Ask) => self.say_how_it_stands(from),
-                Ok(PeerMessage::State(state)) => self.others.hear(from, *state, self.host.node().borrow().now),
+                Ok(PeerMessage::Ask) => self.send_state(from),
+                Ok(PeerMessage::State(state)) => {
+                    self.observability.peer_states.receive(from, *state, self.host.node().borrow().now)
+                }
                 // The sender asks again.
-                Err(error) => self.tell(&Event::MessageRefused { member: from.to_string(), why: error.to_string() }),
+                Err(error) => self.report(&Event::MessageRefused { member: from.to_string(), why: error.to_string() }),
             },
         }
         Ok(())
     }
 
-    /// Other members have other settings. That is an error if they don't let this one in, and logged if it has been restarted.
+    /// Other members have other settings. That is an error if they don't let this one in, and logged if it has been
+    /// restarted.
     fn report_differing_members(&mut self) -> Result<(), Error> {
         let (mut differing, own) = (Vec::new(), self.host.member().settings());
         self.host.with_member(|member, _, _| differing = member.take_differing());
         for (member, settings) in differing {
-            let Some(by) = self.members.address(member) else { continue };
-            if !self.host.member().is_welcome() {
+            let Some(by) = self.links.sockets.address(member) else { continue };
+            if !self.host.member().membership().is_welcome() {
                 return Err(Error::OtherSettings { by, own, pool: settings });
             }
-            self.tell(&Event::OtherSettings { member: by, differences: settings.differences(&own) });
+            self.report(&Event::OtherSettings { member: by, differences: settings.differences(&own) });
         }
         Ok(())
     }
 
     fn take_message(&mut self, from: Identity, message: Message<Bucket>) {
-        self.preparing.pace.begin(&message, clock::instant);
-        self.host.with_member(|member, now, outputs| member.take(now, from, message, outputs));
+        self.links.deferred.pace.begin(&message, clock::instant);
+        self.host.with_member(|member, now, outputs| member.receive(now, from, message, outputs));
     }
 
     /// Sends a message of the member, or passes on an answer.
-    fn carry_out(&mut self, output: Output<Bucket>) {
+    fn deliver(&mut self, output: Output<Bucket>) {
         match output {
             // That member has gone.
-            Output::Send(to, _) if self.host.member().has_gone(to) && !self.members.reaches(to) => {}
+            Output::Send(to, _) if self.host.member().membership().has_gone(to) && !self.links.sockets.reaches(to) => {}
             Output::Send(to, message) => {
                 let (may_be_lost, subject) = (message.may_be_lost(), message.subject());
                 // Every message between members can be serialized.
                 let Ok(pieces) = encode(&PeerMessage::Message(message), Pieces::default()) else { return };
                 let subject = subject.filter(|_| pieces.len() >= LARGE);
                 let message = Outgoing { pieces, may_be_lost, subject };
-                match &mut self.keeper {
-                    Some(keeper) => keeper.turn.messages.push((to, message)),
-                    None => self.members.send(to, message),
+                match &mut self.persistence {
+                    Some(persistence) => persistence.turn.messages.push((to, message)),
+                    None => self.links.sockets.send(to, message),
                 }
             }
             Output::Done(ticket, answer) => self.answer(ticket, answer),
@@ -623,72 +548,43 @@ impl Server {
 
     /// Passes an answer on to the client that waits for it, if it is still connected.
     fn answer(&mut self, ticket: Ticket, answer: Answer<Bucket>) {
-        let goes_on = matches!(answer, Answer::Found(_));
-        let token = if goes_on { self.tickets.get(&ticket).copied() } else { self.tickets.remove(&ticket) };
-        let Some((token, peer)) = token.and_then(|token| Some((token, self.peers.get_mut(&token)?))) else { return };
-        peer.connection.answered(&mut self.host, ticket, answer);
-        self.tickets.extend(peer.connection.take_begun().into_iter().map(|ticket| (ticket, token)));
-        if let Some(keeper) = &mut self.keeper {
-            peer.held += 1;
-            return keeper.turn.clients.push((token, Pause::Turn));
+        let Some(token) = self.clients.answer(ticket, answer, &mut self.host) else { return };
+        match &mut self.persistence {
+            Some(persistence) => self.clients.hold(token, Pause::Turn, &mut persistence.turn),
+            None => self.clients.mark(token, false),
         }
-        self.mark(token, false);
     }
 
     fn end(&mut self, token: usize) {
-        let Some(mut peer) = self.peers.remove(&token) else { return };
-        peer.stream.close();
-        for ticket in peer.connection.end(&mut self.host) {
-            self.tickets.remove(&ticket);
-        }
+        self.clients.end(token, &mut self.host);
     }
 
     /// Periodic work: ends clients that have timed out, and measures the memory of the process.
-    fn poll(&mut self, now: Milliseconds) -> Result<(), Error> {
-        self.looked = now;
-        self.clock.set_again();
+    fn tick(&mut self, now: Milliseconds) -> Result<(), Error> {
+        self.timers.ticked = now;
+        self.timers.clock.set_again();
         let node = Rc::clone(self.host.node());
-        let over = self.peers.iter().filter(|(_, peer)| peer.is_over(&node.borrow(), now)).map(|(&token, _)| token);
-        let over: Vec<usize> = over.collect();
-        over.into_iter().for_each(|token| self.end_as_overdue(token));
-        (0..self.listeners.len()).for_each(|listener| self.let_in(listener, now));
+        let overdue = self.clients.tokens(|socket| socket.is_over(&node.borrow(), now));
+        overdue.into_iter().for_each(|token| self.end_as_overdue(token));
+        self.listeners.tokens().for_each(|listener| self.accept(listener, now));
         let mut node = node.borrow_mut();
         node.resident = resident().unwrap_or(node.resident);
         drop(node);
         self.check_snapshot()?;
         self.host.forget_copies(now);
-        let mut given_up = Vec::new();
-        let longest = if self.members.receives_large() { LONGEST_WITH_LARGE } else { LONGEST_WAIT_FOR_MEMBER };
-        for (&token, peer) in &mut self.peers {
-            let tickets = peer.connection.gives_up(&mut self.host, longest);
-            if !tickets.is_empty() {
-                given_up.push(token);
-            }
-            for ticket in tickets {
-                self.tickets.remove(&ticket);
-            }
-        }
-        given_up.into_iter().for_each(|token| self.mark(token, false));
+        let receives_large = self.links.sockets.receives_large();
+        self.clients.give_up(&mut self.host, if receives_large { LONGEST_WITH_LARGE } else { LONGEST_WAIT_FOR_MEMBER });
         self.end_clients_that_wait_for_parity();
-        self.members.poll(now, &mut self.arrivals);
-        self.host.member().behind().for_each(|member| self.members.expect(member));
+        self.links.sockets.tick(now, &mut self.links.arrivals);
+        self.host.member().behind().for_each(|member| self.links.sockets.expect(member));
         // Operators are told which members are silent, so all others are connected.
-        self.host.member().silent().for_each(|peer| self.members.expect(peer.identity));
-        self.host.with_member(|member, at, outputs| member.poll(at, outputs));
-        self.visitors.poll(now);
+        self.host.member().membership().silent().for_each(|peer| self.links.sockets.expect(peer.identity));
+        self.host.with_member(|member, at, outputs| member.tick(at, outputs));
+        self.observability.http.tick(now);
         self.check_certificates();
         self.report_events(now);
         Ok(())
     }
-}
-
-/// Listens on an address; connections to it are reported under this token.
-fn bind(poll: &Poll, token: usize, address: SocketAddr) -> Result<TcpListener, Error> {
-    let listener = TcpListener::bind(address).and_then(|mut listener| {
-        poll.registry().register(&mut listener, Token(token), Interest::READABLE)?;
-        Ok(listener)
-    });
-    listener.map_err(|cause| Error::Listen { address, cause })
 }
 
 /// The process's resident memory and its peak, as Linux reports them. [B]

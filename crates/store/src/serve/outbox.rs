@@ -1,7 +1,8 @@
 //! The messages that wait to be sent to one member, within a bound.
 //!
-//! Clients' requests and replies may be dropped: the client side asks again. Messages between servers and between members are sent once and must
-//! arrive, so they are never dropped; there are few of them, as a server that splits or merges sends its next records when the last have arrived.
+//! Clients' requests and replies may be dropped: the client side asks again. Messages between servers and between
+//! members are sent once and must arrive, so they are never dropped; there are few of them, as a server that splits or
+//! merges sends its next records when the last have arrived.
 
 use std::collections::VecDeque;
 
@@ -55,7 +56,8 @@ impl Outbox {
         self.size + self.kept.iter().map(|(_, message)| message.pieces.len() + MESSAGE).sum::<usize>()
     }
 
-    /// Puts a message in. If there is no room, the oldest of those that may be lost are dropped, which were asked for again since. Returns how many.
+    /// Puts a message in. If there is no room, the oldest of those that may be lost are dropped, which were asked for
+    /// again since. Returns how many.
     pub fn push(&mut self, message: Outgoing) -> u64 {
         let number = self.count;
         self.count += 1;

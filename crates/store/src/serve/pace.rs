@@ -1,5 +1,5 @@
-//! The pace of transfers: while a member serves clients, the records of servers that split, merge or move may take a twelfth of its time; or a
-//! quarter, if one of its servers has far more records than it has room for.
+//! The pace of transfers: while a member serves clients, the records of servers that split, merge or move may take a
+//! twelfth of its time; or a quarter, if one of its servers has far more records than it has room for.
 //!
 //! ```text
 //!   time     | step |     clients     | step |     clients     |
@@ -21,11 +21,12 @@ const PAUSE: u32 = 11;
 const URGENT_PAUSE: u32 = 3;
 /// It is urgent if a server, or a half that is arriving, may have this many times as many records as it has room for.
 const URGENT_LOAD: u64 = 4;
-/// A step that took longer counts as if it took so long: it takes some hundred microseconds, unless the processor was taken away meanwhile.
+/// A step that took longer counts as if it took so long: it takes some hundred microseconds, unless the processor was
+/// taken away meanwhile.
 const LONGEST_STEP: Duration = Duration::from_millis(1);
 
-/// Whether the records of a server of this member should soon be on more servers. Its buckets say how many it may have: also those of which only
-/// some are here yet.
+/// Whether the records of a server of this member should soon be on more servers. Its buckets say how many it may have:
+/// also those of which only some are here yet.
 fn is_urgent(host: &Host) -> bool {
     let room = host.member().capacity().saturating_mul(URGENT_LOAD);
     let may_have = |buckets: u32| u64::from(buckets) * Record::MOST_ENTRIES;
@@ -40,7 +41,7 @@ pub(super) struct Pace {
     begun: Option<Instant>,
     /// When the next one may be taken, if clients are served.
     next: Option<Instant>,
-    /// How many requests were carried out up to the last step.
+    /// How many requests were executed up to the last step.
     requests: u64,
 }
 
@@ -84,7 +85,7 @@ mod tests {
     use programs::linear_hash::{Extent, Growth};
 
     use super::super::clock::instant;
-    use super::super::preparing::tests::sequenced;
+    use super::super::deferred::tests::sequenced;
     use super::*;
     use crate::connection::Connection;
     use crate::member::{Durability, Identity, Peer, Policy, Role};

@@ -1,4 +1,5 @@
-//! The envelope of everything sent between members: messages about the file or a group, and members' states for the pages.
+//! The envelope of everything sent between members: messages about the file or a group, and members' states for the
+//! pages.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +10,7 @@ use crate::bucket::Bucket;
 use crate::host::Host;
 use crate::large::encoding::decode;
 use crate::member::{Identity, Message};
-use crate::pages::{Heard, MemberState, PoolView};
+use crate::pages::{MemberState, MemberView, PoolView};
 use crate::parity;
 use crate::record::Milliseconds;
 
@@ -47,13 +48,13 @@ impl PeerMessage {
     /// # Errors
     /// [`Unfit`]
     pub(super) fn read(bytes: Vec<u8>) -> Result<PeerMessage, Unfit> {
-        let told: PeerMessage = decode(bytes, |bytes| postcard::from_bytes(bytes))?;
-        match &told {
+        let message: PeerMessage = decode(bytes, |bytes| postcard::from_bytes(bytes))?;
+        match &message {
             PeerMessage::Message(message) => message.check()?,
             PeerMessage::Group(message) => message.check()?,
             PeerMessage::Ask | PeerMessage::State(_) => {}
         }
-        Ok(told)
+        Ok(message)
     }
 
     /// The encoded message that the receiver was rebuilt elsewhere, and its identity has reached this life.
@@ -65,15 +66,15 @@ impl PeerMessage {
 
 /// The states that other members have reported.
 #[derive(Debug, Default)]
-pub struct Others {
-    heard: BTreeMap<Identity, (Milliseconds, MemberState)>,
+pub struct PeerStates {
+    received: BTreeMap<Identity, (Milliseconds, MemberState)>,
     asked: Milliseconds,
 }
 
-impl Others {
+impl PeerStates {
     /// A member reports its state.
-    pub fn hear(&mut self, from: Identity, state: MemberState, now: Milliseconds) {
-        self.heard.insert(from, (now, state));
+    pub fn receive(&mut self, from: Identity, state: MemberState, now: Milliseconds) {
+        self.received.insert(from, (now, state));
     }
 
     /// Whether it is time to ask the others.
@@ -89,21 +90,21 @@ impl Others {
     pub fn view(&self, host: &Host, now: Milliseconds) -> PoolView {
         let member = host.member();
         let own = MemberState::of(host);
-        let others = member.peers().map(|peer| {
-            let heard = self.heard.get(&peer.identity);
-            Heard {
+        let others = member.membership().peers().map(|peer| {
+            let received = self.received.get(&peer.identity);
+            MemberView {
                 member: peer.identity.to_string(),
                 address: peer.address,
-                silent: heard.map(|(at, _)| now.saturating_sub(*at)),
-                state: heard.map(|(_, state)| state.clone()),
+                silent: received.map(|(at, _)| now.saturating_sub(*at)),
+                state: received.map(|(_, state)| state.clone()),
             }
         });
         let first =
-            Heard { member: own.member.clone(), address: own.address, silent: Some(0), state: Some(own.clone()) };
+            MemberView { member: own.member.clone(), address: own.address, silent: Some(0), state: Some(own.clone()) };
         PoolView {
             version: env!("CARGO_PKG_VERSION"),
             own: own.member,
-            is_welcome: member.is_welcome(),
+            is_welcome: member.membership().is_welcome(),
             now,
             members: [first].into_iter().chain(others).collect(),
         }

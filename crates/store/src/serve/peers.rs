@@ -10,7 +10,7 @@ use mio::{Interest, Registry, Token};
 use super::outbox::{Outbox, Outgoing};
 use super::peer_message::PeerMessage;
 use crate::large::LARGE;
-use crate::link::{Event, Link, Nonce, Secret};
+use crate::link::{EphemeralKey, Event, Link, Secret};
 use crate::member::{Identity, Peer, Subject};
 use crate::record::Milliseconds;
 use crate::tls::{Acceptor, Connector, Stream};
@@ -19,13 +19,15 @@ use crate::tls::{Acceptor, Connector, Stream};
 const READ: usize = 64 << 10;
 /// A link that is not open after this time is closed. [ms]
 const TIME_TO_OPEN: Milliseconds = 5_000;
-/// After this time a member that could not be reached is called again. [ms]
-const TIME_TO_CALL_AGAIN: Milliseconds = 500;
-/// The most links that others have called for and not opened yet.
+/// After this time a member that could not be reached is connected to again. [ms]
+const TIME_TO_RECONNECT: Milliseconds = 500;
+/// The most links that others have begun and not opened yet.
 const MOST_STRANGERS: usize = 64;
-/// Messages are sealed as long as less than this waits for a socket. The others can still be dropped, or sent by another socket. [B]
+/// Messages are sealed as long as less than this waits for a socket. The others can still be dropped, or sent by
+/// another socket. [B]
 const MOST_SEALED: usize = 256 << 10;
-/// How much is read from a socket, or sealed for it, before others have their turn. Assumed: about a millisecond's work. [B]
+/// How much is read from a socket, or sealed for it, before others have their turn. Assumed: about a millisecond's
+/// work. [B]
 const MOST_IN_TURN: usize = 512 << 10;
 
 /// A socket to another member, or to a process that claims to be one.
@@ -34,8 +36,8 @@ struct Socket {
     stream: Stream<TcpStream>,
     link: Link,
     since: Milliseconds,
-    /// The address that was called, unless the other side has called.
-    called: Option<SocketAddr>,
+    /// The address that it connects to, unless the other side has connected.
+    connects_to: Option<SocketAddr>,
     /// The member at the other end, once that is known.
     peer: Option<Peer>,
     /// The large request or reply that was begun last, unless all of it is sealed.
@@ -45,22 +47,22 @@ struct Socket {
 /// An event from another member.
 #[derive(Debug)]
 pub enum Arrival {
-    /// A link to a member has opened, whichever side has called.
-    Met(Peer),
+    /// A link to a member has opened, whichever side has connected.
+    Identified(Peer),
     /// A member is connected that was not before.
-    Reached(Peer),
+    Connected(Peer),
     /// A message from a member.
     Message(Identity, Vec<u8>),
     /// The last socket to a member has closed.
-    Lost(Peer),
+    Disconnected(Peer),
 }
 
 /// What members need to speak TLS with each other.
 #[derive(Clone, Debug)]
 pub struct Tls {
-    /// For members that call.
+    /// For members that connect.
     pub acceptor: Acceptor,
-    /// For members that are called.
+    /// For members that it connects to.
     pub connector: Connector,
 }
 
@@ -81,9 +83,9 @@ pub struct Peers {
     unreached: BTreeSet<Identity>,
     /// How many messages that may be lost were dropped.
     dropped: u64,
-    /// The addresses of members, and when each may be called next.
-    calls: BTreeMap<SocketAddr, Milliseconds>,
-    /// Why the last call to an address has met no member.
+    /// The addresses of members, and when each may be tried next.
+    next_attempts: BTreeMap<SocketAddr, Milliseconds>,
+    /// Why the last connection to an address has met no member.
     failures: BTreeMap<SocketAddr, String>,
     /// Members that have messages to be sent since the last [`Peers::flush`].
     unsent: BTreeSet<Identity>,
@@ -105,7 +107,7 @@ impl Peers {
             outboxes: BTreeMap::new(),
             unreached: BTreeSet::new(),
             dropped: 0,
-            calls: BTreeMap::new(),
+            next_attempts: BTreeMap::new(),
             failures: BTreeMap::new(),
             unsent: BTreeSet::new(),
             unread: BTreeSet::new(),
@@ -134,16 +136,23 @@ impl Peers {
             + self.sockets.values().map(|socket| socket.link.unsent().len()).sum::<usize>()
     }
 
-    /// Why the last call to an address has met no member.
+    /// Why the last connection to an address has met no member.
     pub fn failure(&self, address: SocketAddr) -> Option<&str> {
         self.failures.get(&address).map(String::as_str)
     }
 
     /// Accepts a connection.
-    pub fn let_in(&mut self, registry: &Registry, token: usize, stream: TcpStream, nonce: Nonce, now: Milliseconds) {
+    pub fn accept(
+        &mut self,
+        registry: &Registry,
+        token: usize,
+        stream: TcpStream,
+        key: EphemeralKey,
+        now: Milliseconds,
+    ) {
         if self.sockets.values().filter(|socket| !socket.link.is_open()).count() < MOST_STRANGERS {
             // One that can't be registered is closed.
-            let _ = self.add(registry, token, stream, None, nonce, now);
+            let _ = self.add(registry, token, stream, None, key, now);
         }
     }
 
@@ -151,20 +160,20 @@ impl Peers {
     ///
     /// # Errors
     /// The system's.
-    pub fn call(
+    pub fn connect(
         &mut self,
         registry: &Registry,
         token: usize,
         address: SocketAddr,
-        nonce: Nonce,
+        key: EphemeralKey,
         now: Milliseconds,
     ) -> io::Result<()> {
-        if self.sockets.values().any(|socket| socket.called == Some(address) && !socket.link.is_open()) {
+        if self.sockets.values().any(|socket| socket.connects_to == Some(address) && !socket.link.is_open()) {
             return Ok(());
         }
-        let called =
-            TcpStream::connect(address).and_then(|stream| self.add(registry, token, stream, Some(address), nonce, now));
-        called.inspect_err(|error| drop(self.failures.insert(address, plain(error))))
+        let connected =
+            TcpStream::connect(address).and_then(|stream| self.add(registry, token, stream, Some(address), key, now));
+        connected.inspect_err(|error| drop(self.failures.insert(address, plain(error))))
     }
 
     fn add(
@@ -172,25 +181,26 @@ impl Peers {
         registry: &Registry,
         token: usize,
         mut stream: TcpStream,
-        called: Option<SocketAddr>,
-        nonce: Nonce,
+        connects_to: Option<SocketAddr>,
+        key: EphemeralKey,
         now: Milliseconds,
     ) -> io::Result<()> {
         registry.register(&mut stream, Token(token), Interest::READABLE | Interest::WRITABLE)?;
         stream.set_nodelay(true)?;
         let tls = self.tls.as_ref();
-        let stream = match called {
+        let stream = match connects_to {
             Some(address) => Stream::connected(stream, tls.map(|tls| &tls.connector), address.ip()),
             None => Stream::accepted(stream, tls.map(|tls| &tls.acceptor)),
         }?;
-        let link = Link::new(called.is_some(), self.secret.clone(), nonce, &self.own);
-        self.sockets.insert(token, Socket { stream, link, since: now, called, peer: None, sealing: None });
+        let link = Link::new(connects_to.is_some(), &self.secret, key, &self.own);
+        self.sockets.insert(token, Socket { stream, link, since: now, connects_to, peer: None, sealing: None });
         Ok(())
     }
 
-    /// The addresses to call now: those of unreached members. If another member has answered at an address, the former one is not there any more:
-    /// calling would meet the other one again, and break off the traffic on its present socket.
-    pub fn due_calls<'a>(
+    /// The addresses to connect to now: those of unreached members. If another member has answered at an address, the
+    /// former one is not there any more: connecting would meet the other one again, and break off the traffic on its
+    /// present socket.
+    pub fn due_connections<'a>(
         &mut self,
         known: impl Fn(Identity) -> Option<&'a Peer>,
         now: Milliseconds,
@@ -203,17 +213,18 @@ impl Peers {
         let taken: BTreeSet<SocketAddr> = met.chain([&self.own]).map(|peer| peer.address).collect();
         let unreached = self.unreached.iter().filter_map(|identity| known(*identity));
         for peer in unreached.filter(|peer| !taken.contains(&peer.address)) {
-            let next = self.calls.entry(peer.address).or_insert(0);
+            let next = self.next_attempts.entry(peer.address).or_insert(0);
             if *next <= now {
-                *next = now + TIME_TO_CALL_AGAIN;
+                *next = now + TIME_TO_RECONNECT;
                 due.push(peer.address);
             }
         }
         due
     }
 
-    /// Queues a message to a member, to be sent with the next [`Peers::flush`], or as soon as the member is reached. A message that may be lost is
-    /// dropped when too much waits for that member, and a large one when the same is still being sent.
+    /// Queues a message to a member, to be sent with the next [`Peers::flush`], or as soon as the member is reached. A
+    /// message that may be lost is dropped when too much waits for that member, and a large one when the same is still
+    /// being sent.
     pub fn send(&mut self, to: Identity, message: Outgoing) {
         if message.subject.is_some_and(|subject| self.is_sending(to, subject)) {
             return;
@@ -243,10 +254,10 @@ impl Peers {
         self.tokens.contains_key(&member)
     }
 
-    /// The address of a connected member: the one that was called, or the one that it announces.
+    /// The address of a connected member: the one that it has connected to, or the one that is announced.
     pub fn address(&self, member: Identity) -> Option<SocketAddr> {
         let socket = self.sockets.get(self.tokens.get(&member)?)?;
-        socket.called.or_else(|| Some(socket.peer.as_ref()?.address))
+        socket.connects_to.or_else(|| Some(socket.peer.as_ref()?.address))
     }
 
     /// Drops everything that waits for a member that has gone.
@@ -255,7 +266,7 @@ impl Peers {
         self.unreached.remove(&member);
     }
 
-    /// Has a member called, unless it is connected.
+    /// Has a member connected to, unless it is already.
     pub fn expect(&mut self, member: Identity) {
         if !self.tokens.contains_key(&member) {
             self.unreached.insert(member);
@@ -317,24 +328,24 @@ impl Peers {
         });
         for event in events {
             match event {
-                // It has called the address of a former member, at which it listens itself now.
-                Event::Met(peer) if (peer.identity, peer.life) == (self.own.identity, self.own.life) => {
+                // It has connected to the address of a former member, at which it listens itself now.
+                Event::Identified(peer) if (peer.identity, peer.life) == (self.own.identity, self.own.life) => {
                     return self.end(token, &io::Error::other("this is the store that calls"), arrivals);
                 }
-                Event::Met(peer) if self.lives.get(&peer.identity).is_some_and(|life| *life > peer.life) => {
+                Event::Identified(peer) if self.lives.get(&peer.identity).is_some_and(|life| *life > peer.life) => {
                     self.report_lost(token, self.lives[&peer.identity]);
                 }
-                Event::Met(peer) => {
+                Event::Identified(peer) => {
                     self.lives.insert(peer.identity, peer.life);
                     let is_former = |it: &Peer| it.identity == peer.identity && it.life < peer.life;
                     let former = self.sockets.iter().filter(|(_, socket)| socket.peer.as_ref().is_some_and(is_former));
                     let former: Vec<usize> = former.map(|(token, _)| *token).collect();
                     former.into_iter().for_each(|token| self.report_lost(token, peer.life));
                     if !self.tokens.contains_key(&peer.identity) {
-                        arrivals.push(Arrival::Reached(peer.clone()));
+                        arrivals.push(Arrival::Connected(peer.clone()));
                     }
-                    self.meet(token, &peer);
-                    arrivals.push(Arrival::Met(peer));
+                    self.identify(token, &peer);
+                    arrivals.push(Arrival::Identified(peer));
                 }
                 Event::Message(message) => {
                     arrivals.extend(self.identity(token).map(|it| Arrival::Message(it, message)))
@@ -348,7 +359,8 @@ impl Peers {
         }
     }
 
-    /// The member has another life, in which others have to meet it: all sockets are closed, and those members are called again.
+    /// The member has another life, in which others have to meet it: all sockets are closed, and those members are
+    /// connected to again.
     pub fn begin_life(&mut self, life: u32, arrivals: &mut Vec<Arrival>) {
         self.own.life = life;
         self.lives.insert(self.own.identity, life);
@@ -358,12 +370,13 @@ impl Peers {
         }
     }
 
-    /// The process at the other end was taken for lost, and another one is that member now. It is told so, and its messages are ignored.
+    /// The process at the other end was taken for lost, and another one is that member now. It is told so, and its
+    /// messages are ignored.
     fn report_lost(&mut self, token: usize, life: u32) {
         let Some(socket) = self.sockets.get_mut(&token) else { return };
         socket.peer = None;
         socket.link.send(&PeerMessage::lost(life));
-        // If this fails, the other side calls again.
+        // If this fails, the other side connects again.
         let _ = socket.flush();
     }
 
@@ -372,22 +385,25 @@ impl Peers {
     }
 
     /// Notes which member is at the other end of a socket.
-    fn meet(&mut self, token: usize, peer: &Peer) {
+    fn identify(&mut self, token: usize, peer: &Peer) {
         let Some(socket) = self.sockets.get_mut(&token) else { return };
         socket.peer = Some(peer.clone());
-        if let Some(address) = socket.called {
+        if let Some(address) = socket.connects_to {
             self.failures.remove(&address);
         }
-        // The newest socket is known to be alive. What is lost with an older one is asked for again, or sent again since it was not acknowledged.
+        // The newest socket is known to be alive. What is lost with an older one is asked for again, or sent again
+        // since it was not acknowledged.
         self.tokens.insert(peer.identity, token);
         self.unreached.remove(&peer.identity);
     }
 
     fn end(&mut self, token: usize, error: &io::Error, arrivals: &mut Vec<Arrival>) {
         let Some(mut socket) = self.sockets.remove(&token) else { return };
+        // If the other side was refused, it can tell by this that it has met a store.
+        let _ = socket.flush();
         socket.stream.close();
         let Some(peer) = socket.peer else {
-            if let Some(address) = socket.called {
+            if let Some(address) = socket.connects_to {
                 self.failures.insert(address, why(error, &socket.link));
             }
             return;
@@ -395,7 +411,7 @@ impl Peers {
         if self.tokens.get(&peer.identity) != Some(&token) {
             return;
         }
-        // If two members have called each other at the same time, the other socket is left.
+        // If two members have connected to each other at the same time, the other socket is left.
         let other =
             self.sockets.iter().find(|(_, socket)| socket.peer.as_ref().is_some_and(|it| it.identity == peer.identity));
         match other.map(|(token, _)| *token) {
@@ -408,13 +424,13 @@ impl Peers {
                 if self.outboxes.get(&peer.identity).is_some_and(|outbox| !outbox.is_empty()) {
                     self.unreached.insert(peer.identity);
                 }
-                arrivals.push(Arrival::Lost(peer));
+                arrivals.push(Arrival::Disconnected(peer));
             }
         }
     }
 
     /// Closes links that were not opened in time.
-    pub fn poll(&mut self, now: Milliseconds, arrivals: &mut Vec<Arrival>) {
+    pub fn tick(&mut self, now: Milliseconds, arrivals: &mut Vec<Arrival>) {
         let late = |socket: &Socket| !socket.link.is_open() && now.saturating_sub(socket.since) > TIME_TO_OPEN;
         let late: Vec<usize> =
             self.sockets.iter().filter(|(_, socket)| late(socket)).map(|(token, _)| *token).collect();

@@ -130,8 +130,8 @@ fn provider() -> Arc<CryptoProvider> {
 pub struct Acceptor(Arc<ServerConfig>);
 
 impl Acceptor {
-    /// A server that shows this certificate. It lets in clients whose certificate one of these authorities has signed, or any client if there are
-    /// none.
+    /// A server that shows this certificate. It lets in clients whose certificate one of these authorities has signed,
+    /// or any client if there are none.
     ///
     /// # Errors
     /// [`Error`]
@@ -164,8 +164,8 @@ pub struct Connector {
 }
 
 impl Connector {
-    /// A client that trusts servers whose certificate one of these authorities has signed and has the address that is called, or this name. It
-    /// shows a certificate of its own, if it has one and is asked for it.
+    /// A client that trusts servers whose certificate one of these authorities has signed and has the address that is
+    /// called, or this name. It shows a certificate of its own, if it has one and is asked for it.
     ///
     /// # Errors
     /// [`Error`]

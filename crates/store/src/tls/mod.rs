@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   files of PEM ──> Acceptor   what a server shows, and whom it lets in ──┐
-//!                ──> Connector  what a client shows, and whom it trusts  ──┴──> Stream: plain, or TLS; read and write either way
+//!                ──> Connector  what a client shows, and whom it trusts  ──┴──> Stream: plain, or TLS
 //! ```
 
 mod certificates;

@@ -1,8 +1,8 @@
 //! A socket that is plain or speaks TLS: either way, plain bytes are read and written.
 //!
-//! An edge-triggered socket must be read until nothing is left. With TLS there is more to look at than the socket: data that has arrived may be
-//! decrypted and not read yet ([`Stream::may_have_more`]), and data that was written may be encrypted and not sent yet ([`Write::flush`] would
-//! block then).
+//! An edge-triggered socket must be read until nothing is left. With TLS there is more to look at than the socket: data
+//! that has arrived may be decrypted and not read yet ([`Stream::may_have_more`]), and data that was written may be
+//! encrypted and not sent yet ([`Write::flush`] would block then).
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::IpAddr;
@@ -84,7 +84,8 @@ impl<S: Read + Write> Stream<S> {
         }
     }
 
-    /// Fills `room` from a nonblocking socket: if it reads less, nothing is left, unless there [may be more](Stream::may_have_more).
+    /// Fills `room` from a nonblocking socket: if it reads less, nothing is left, unless there [may be
+    /// more](Stream::may_have_more).
     ///
     /// # Errors
     /// As [`Read::read`], if nothing was read; otherwise the next call returns the error.

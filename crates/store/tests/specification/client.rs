@@ -1,5 +1,5 @@
-//! Clients of a pool of the store's own members, which split and merge between requests and during them: every reply equals that of a map, in order,
-//! however bytes are cut, and a client has requested the slots only once.
+//! Clients of a pool of the store's own members, which split and merge between requests and during them: every reply
+//! equals that of a map, in order, however bytes are cut, and a client has requested the slots only once.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::ErrorKind;
@@ -55,8 +55,9 @@ struct World {
     shrinks: bool,
     /// The link, from one member to another, on which nothing arrives.
     held: Option<(usize, usize)>,
-    /// Whether a key may leave a member and come back, by merges or by two splits. If that happens while a client has several requests for the key
-    /// under way, they may be answered in another order; so then each of these is for another key.
+    /// Whether a key may leave a member and come back, by merges or by two splits. If that happens while a client has
+    /// several requests for the key under way, they may be answered in another order; so then each of these is for
+    /// another key.
     keys_return: bool,
 }
 
@@ -100,7 +101,7 @@ impl World {
         }
         let all: Vec<Peer> = self.hosts.iter().map(|host| host.member().own().clone()).collect();
         for (one, other) in (0..number).flat_map(|other| [(number, other), (other, number)]) {
-            self.hosts[one].with_member(|member, _, outputs| member.meet(all[other].clone(), outputs));
+            self.hosts[one].with_member(|member, _, outputs| member.connect(all[other].clone(), outputs));
         }
     }
 
@@ -173,7 +174,7 @@ impl World {
             let (from, to) = busy[self.draws.below(busy.len() as u64) as usize];
             let message = self.links.get_mut(&(from, to)).and_then(VecDeque::pop_front).unwrap();
             let identity = Identity(100 + from as u32);
-            self.hosts[to].with_member(|member, now, outputs| member.take(now, identity, message, outputs));
+            self.hosts[to].with_member(|member, now, outputs| member.receive(now, identity, message, outputs));
         }
         for client in 0..self.clients.len() {
             self.exchange(client);
@@ -193,7 +194,7 @@ impl World {
                 if member.deadline().is_some_and(|deadline| deadline <= at) {
                     member.wake(at, outputs);
                 }
-                member.poll(at, outputs);
+                member.tick(at, outputs);
             });
         }
         self.clients.iter_mut().for_each(|client| client.routes.wake(now));
@@ -308,11 +309,12 @@ impl World {
 
     /// How often servers have split and merged.
     fn changes(&self) -> u64 {
-        self.hosts.iter().map(|host| host.member().counts()).map(|counts| counts.splits + counts.merges).sum()
+        self.hosts.iter().map(|host| host.member().hosted().counts()).map(|counts| counts.splits + counts.merges).sum()
     }
 }
 
-/// Clients of a pool receive the answers of a map, and are told of each change once; so none ever has to request the slots again.
+/// Clients of a pool receive the answers of a map, and are told of each change once; so none ever has to request the
+/// slots again.
 fn clients_are_told_of_each_change_once(seed: u64, most: u64, leaves: bool) {
     let mut world = World::new(seed);
     world.keys_return |= leaves;

@@ -1,5 +1,6 @@
-//! A pool with parity: members are lost for good, with their disks, or are halted or cut off until they are taken for lost; processes die and are
-//! restarted, those of parity members too. Every acknowledged write is there, once, and nobody is told anything untrue.
+//! A pool with parity: members are lost for good, with their disks, or are halted or cut off until they are taken for
+//! lost; processes die and are restarted, those of parity members too. Every acknowledged write is there, once, and
+//! nobody is told anything untrue.
 //!
 //! `SEEDS=100000` runs more cases; a failure names the seed that `SEED=` runs again.
 
@@ -30,7 +31,7 @@ use maquette_store::parity::views::Acceptor;
 use quantities::Time;
 
 use crate::clients::{CLIENTS, Clients};
-use crate::keeping::{BEGIN, KEYS, node, policy, recover};
+use crate::persistence::{BEGIN, KEYS, node, policy, recover};
 use crate::pool::Draws;
 use crate::seeds::of_each_seed;
 use crate::table::{check_values, table_of};
@@ -41,7 +42,7 @@ const PATIENCE: u64 = 300;
 /// The interval at which members do what is due by time. [ms]
 const TICK: u64 = 20;
 /// The interval at which members look whether what they wait for has come about. [ms]
-const LOOK: u64 = 1_000;
+const FULL_TICK: u64 = 1_000;
 /// The number of members that host servers. They keep their identities however often they are rebuilt.
 const DATA: usize = 4;
 /// The place of the first parity member.
@@ -57,7 +58,8 @@ struct Asked {
 }
 
 impl Asked {
-    /// A random request about a key with this value: its line, and the expected outcome. None instead of most deletions while data should grow.
+    /// A random request about a key with this value: its line, and the expected outcome. None instead of most deletions
+    /// while data should grow.
     fn draw(key: u64, before: &Value, storing: bool, draws: &mut Draws) -> Option<(String, Asked)> {
         let value = draws.below(1_000).to_string();
         let bulk = |value: &Value| {
@@ -107,9 +109,9 @@ struct Machine {
     /// How often each member that it has met has been rebuilt.
     lives: BTreeMap<Identity, u32>,
     runs: u16,
-    looked: u64,
-    /// When it last looked whether what it waits for has come about.
-    looked_at_all: u64,
+    ticked: u64,
+    /// When it last ticked whether what it waits for has come about.
+    ticked_in_full: u64,
     becomes: Option<(Identity, Successor)>,
 }
 
@@ -122,7 +124,7 @@ impl Machine {
     /// Starts from a disk, in a group with k parity members.
     fn start(place: usize, k: usize, role: Role, disk: Disk, facts: Facts, now: u64, runs: u16) -> Machine {
         let (journal, own) = (Journal::default(), at(place, role, facts.life));
-        let mut host = Host::kept_by(node(now), own.clone(), policy(), Some(Rc::clone(&journal)));
+        let mut host = Host::with_journal(node(now), own.clone(), policy(), Some(Rc::clone(&journal)));
         let bytes = disk.recoverable();
         let (run, length) = recover(&bytes, &mut host);
         let last = FileName::log(disk.last_log());
@@ -149,8 +151,8 @@ impl Machine {
             links: BTreeMap::new(),
             lives: BTreeMap::from([(own.identity, own.life)]),
             runs,
-            looked: now,
-            looked_at_all: now,
+            ticked: now,
+            ticked_in_full: now,
             becomes: None,
         }
     }
@@ -161,7 +163,7 @@ impl Machine {
 
     /// Begins another log, and makes a snapshot of everything before it.
     fn save(&mut self, now: u64) {
-        let mut host = Host::kept_by(node(now), at(0, Role::Data, 0), policy(), None);
+        let mut host = Host::with_journal(node(now), at(0, Role::Data, 0), policy(), None);
         let (Some(run), _) = recover(&self.disk.recoverable(), &mut host) else { return };
         let mut bytes = Vec::new();
         write_snapshot(host.member(), &run, &mut bytes).unwrap();
@@ -176,18 +178,18 @@ impl Machine {
         }
     }
 
-    fn may_tell(&self, position: Position, now: u64) -> bool {
+    fn may_acknowledge(&self, position: Position, now: u64) -> bool {
         match &self.part {
-            Part::Data(data) => data.may_tell(position, now),
+            Part::Data(data) => data.may_acknowledge(position, now),
             _ => true,
         }
     }
 
     /// Handles a message about its group.
-    fn hear(&mut self, now: u64, from: Identity, message: Message) {
+    fn receive(&mut self, now: u64, from: Identity, message: Message) {
         match (&mut self.part, message) {
-            (Part::Data(data), message) => data.take(now, from, message, &self.disk, &mut self.output).unwrap(),
-            (Part::Parity(parity), message) => parity.take(from, message, &mut self.output),
+            (Part::Data(data), message) => data.receive(now, from, message, &self.disk, &mut self.output).unwrap(),
+            (Part::Parity(parity), message) => parity.receive(from, message, &mut self.output),
             (Part::Spare(spare, disk), Message::Part { rebuilding, request, piece, bytes }) => {
                 let answer = match spare.takes(now, from, rebuilding) {
                     Taking::Refused => Message::Busy(rebuilding),
@@ -305,7 +307,7 @@ impl World {
     fn add(&mut self, role: Role) {
         let place = self.machines.len();
         self.machines.push(Some(Machine::start(place, self.k, role, Disk::default(), Facts::default(), self.now, 1)));
-        self.meet_all(place);
+        self.connect_all(place);
     }
 
     fn places(&self) -> Vec<usize> {
@@ -324,7 +326,8 @@ impl World {
         self.links.insert((*last, self.sent), UnderWay { from, to: there, is_of_group, bytes });
     }
 
-    /// Writes a machine's turn to disk and sends what may be sent; unless it dies meanwhile, with probability `dies`. [1/10,000]
+    /// Writes a machine's turn to disk and sends what may be sent; unless it dies meanwhile, with probability `dies`.
+    /// [1/10,000]
     fn commit(&mut self, place: usize, dies: u64) {
         let now = self.now;
         // A restarted parity member has nothing; a member that is lost before it has caught up can't be rebuilt.
@@ -375,14 +378,14 @@ impl World {
         let now = self.now;
         loop {
             let Some(machine) = &mut self.machines[place] else { return };
-            if !machine.turns.front().is_some_and(|turn| machine.may_tell(turn.position, now)) {
+            if !machine.turns.front().is_some_and(|turn| machine.may_acknowledge(turn.position, now)) {
                 return;
             }
             let Some(turn) = machine.turns.pop_front() else { return };
             // A client that waits for a later turn waits for this one too.
             let later: BTreeSet<usize> = machine.turns.iter().flat_map(|turn| turn.clients.clone()).collect();
             for client in turn.clients.into_iter().filter(|client| !later.contains(client)) {
-                self.tell(place, client);
+                self.send_replies(place, client);
             }
             for (to, bytes) in turn.sends {
                 self.send(place, to, false, bytes);
@@ -390,7 +393,7 @@ impl World {
         }
     }
 
-    fn tell(&mut self, place: usize, client: usize) {
+    fn send_replies(&mut self, place: usize, client: usize) {
         let Some(machine) = &mut self.machines[place] else { return };
         let (connection, asked) = &mut machine.clients.each[client];
         let reply = String::from_utf8_lossy(connection.reply.unsent()).into_owned();
@@ -436,11 +439,11 @@ impl World {
                 for identity in lost {
                     machine.links.remove(&identity);
                     match &mut machine.part {
-                        Part::Data(data) => data.loses(identity),
-                        Part::Parity(parity) => parity.loses(identity),
-                        Part::Spare(spare, _) => spare.loses(identity),
+                        Part::Data(data) => data.disconnect(identity),
+                        Part::Parity(parity) => parity.disconnect(identity),
+                        Part::Spare(spare, _) => spare.disconnect(identity),
                     }
-                    machine.host.with_member(|member, _, outputs| member.loses(identity, outputs));
+                    machine.host.with_member(|member, _, outputs| member.disconnect(identity, outputs));
                 }
             }
         }
@@ -453,7 +456,7 @@ impl World {
         let Some(machine) = self.machines[place].take() else { return };
         let Machine { disk, facts, runs, .. } = machine;
         self.machines[place] = Some(Machine::start(place, self.k, Role::Data, disk, facts, self.now, runs + 1));
-        self.meet_all(place);
+        self.connect_all(place);
     }
 
     /// A machine is gone, with its disk.
@@ -486,7 +489,7 @@ impl World {
         // A spare that became the member in an earlier life can hear of that late.
         let last = self.lives.entry(successor.identity).or_default();
         *last = life.max(*last);
-        self.meet_all(place);
+        self.connect_all(place);
     }
 
     /// A member that was readmitted to its group meets all others again, in its new life.
@@ -500,18 +503,18 @@ impl World {
         *last = life.max(*last);
         self.readmitted += 1;
         self.part(place);
-        self.meet_all(place);
+        self.connect_all(place);
     }
 
-    fn meet_all(&mut self, place: usize) {
+    fn connect_all(&mut self, place: usize) {
         self.commit(place, 0);
         for other in self.places().into_iter().filter(|other| *other != place) {
-            self.meet(place, other);
+            self.connect(place, other);
         }
     }
 
     /// Two machines reach each other again.
-    fn meet(&mut self, one: usize, other: usize) {
+    fn connect(&mut self, one: usize, other: usize) {
         let is_cut_off = |place: &usize| self.cut_off.contains_key(place) || self.machines[*place].is_none();
         let is_split = |(part, _): &(BTreeSet<usize>, u64)| part.contains(&one) != part.contains(&other);
         if [one, other].iter().any(is_cut_off) || self.split.as_ref().is_some_and(is_split) {
@@ -522,7 +525,7 @@ impl World {
             let machine = self.machines[place].as_mut().unwrap();
             if machine.lives.get(&peer.identity).is_some_and(|life| *life > peer.life) {
                 let (from, life) = (machine.own().identity, machine.lives[&peer.identity]);
-                self.machines[met].as_mut().unwrap().hear(self.now, from, Message::Lost(life));
+                self.machines[met].as_mut().unwrap().receive(self.now, from, Message::Lost(life));
                 return;
             }
             let before = machine.lives.insert(peer.identity, peer.life);
@@ -530,7 +533,7 @@ impl World {
             if let Some(former) = former.filter(|_| before.is_some_and(|life| life < peer.life))
                 && let Some(former) = &mut self.machines[former]
             {
-                former.hear(self.now, from, Message::Lost(peer.life));
+                former.receive(self.now, from, Message::Lost(peer.life));
             }
         }
         for (place, met) in [(one, other), (other, one)] {
@@ -538,15 +541,15 @@ impl World {
             let machine = self.machines[place].as_mut().unwrap();
             machine.links.insert(peer.identity, met);
             match (&mut machine.part, peer.role) {
-                (Part::Data(data), Role::Parity) => data.meets(self.now, peer.identity, &mut machine.output),
-                (Part::Parity(parity), role) => parity.meets(peer.identity, role, &mut machine.output),
+                (Part::Data(data), Role::Parity) => data.connect(self.now, peer.identity, &mut machine.output),
+                (Part::Parity(parity), role) => parity.connect(peer.identity, role, &mut machine.output),
                 _ => {}
             }
             machine.host.with_member(|member, _, outputs| {
-                if !member.is_welcome() {
+                if !member.membership().is_welcome() {
                     member.join(peer.identity, outputs);
                 }
-                member.meet(peer, outputs);
+                member.connect(peer, outputs);
             });
         }
         self.commit(one, 0);
@@ -559,7 +562,7 @@ impl World {
             let since =
                 machine.host.member().deadline().map(|it| it.since(Time::ZERO).picoseconds().div_ceil(1_000_000));
             let deadline = since.map(|since| machine.host.node().borrow().since + since);
-            deadline.into_iter().chain([machine.looked + TICK]).min()
+            deadline.into_iter().chain([machine.ticked + TICK]).min()
         };
         let woken =
             self.places().into_iter().filter_map(|place| Some((due(self.machines[place].as_ref()?)?, place))).min();
@@ -570,36 +573,36 @@ impl World {
                 self.set_time(at);
                 let Some(machine) = &mut self.machines[it.to] else { return };
                 if it.is_of_group {
-                    machine.hear(at, it.from.1, postcard::from_bytes(&it.bytes).unwrap());
+                    machine.receive(at, it.from.1, postcard::from_bytes(&it.bytes).unwrap());
                 } else {
                     let message = postcard::from_bytes(&it.bytes).unwrap();
-                    machine.host.with_member(|member, now, outputs| member.take(now, it.from.1, message, outputs));
+                    machine.host.with_member(|member, now, outputs| member.receive(now, it.from.1, message, outputs));
                 }
                 self.commit(it.to, dies);
             }
             _ => {
                 self.set_time(woken);
-                self.poll(place);
+                self.tick(place);
                 self.commit(place, dies);
             }
         }
     }
 
     /// Does what is due by time on a machine.
-    fn poll(&mut self, place: usize) {
+    fn tick(&mut self, place: usize) {
         let now = self.now;
         self.unite();
         if self.cut_off.get(&place).is_some_and(|until| *until <= now) {
             self.cut_off.remove(&place);
-            self.meet_all(place);
+            self.connect_all(place);
         }
         let Some(machine) = &mut self.machines[place] else { return };
         machine.host.with_member(|member, now, outputs| member.wake(now, outputs));
-        if now.saturating_sub(machine.looked_at_all) >= LOOK {
-            machine.looked_at_all = now;
-            machine.host.with_member(|member, now, outputs| member.poll(now, outputs));
+        if now.saturating_sub(machine.ticked_in_full) >= FULL_TICK {
+            machine.ticked_in_full = now;
+            machine.host.with_member(|member, now, outputs| member.tick(now, outputs));
         }
-        let passed = now.saturating_sub(std::mem::replace(&mut machine.looked, now));
+        let passed = now.saturating_sub(std::mem::replace(&mut machine.ticked, now));
         machine.go_on_leaving(now);
         if machine.has_left() {
             return self.lose(place);
@@ -609,8 +612,8 @@ impl World {
                 self.replaced += 1;
                 self.lose(place);
             }
-            Part::Data(data) => data.poll(now, &mut machine.output),
-            Part::Parity(parity) => parity.poll(passed, &mut machine.output),
+            Part::Data(data) => data.tick(now, &mut machine.output),
+            Part::Parity(parity) => parity.tick(passed, &mut machine.output),
             Part::Spare(..) => {}
         }
     }
@@ -684,7 +687,7 @@ impl World {
         let (servers, values) = table_of(self.machines.iter().flatten().map(|machine| machine.host.member()));
         check_values(&values, &self.model, &self.unknown);
         let members = self.machines.iter().flatten().map(|machine| machine.host.member());
-        let knows = |gone: &Identity| members.clone().any(|member| member.peer(*gone).is_some());
+        let knows = |gone: &Identity| members.clone().any(|member| member.membership().peer(*gone).is_some());
         assert!(!self.left.iter().any(knows), "a member that has left is still known: {:?}", self.left);
         servers
     }
@@ -730,11 +733,12 @@ fn a_spare_is_given_one_member_at_a_time() {
     assert_eq!(spare.takes(2 * PATIENCE, other, 7), Taking::Refused, "another giver, with the same number");
     assert_eq!(spare.takes(2 * PATIENCE, one, 8), Taking::First, "the earlier parts are discarded");
     assert_eq!(spare.takes(9 * PATIENCE, other, 7), Taking::First, "nothing came for long");
-    spare.loses(other);
+    spare.disconnect(other);
     assert_eq!(spare.takes(9 * PATIENCE, one, 8), Taking::First, "the link to the giver is gone");
 }
 
-/// A pool whose group survives two losses and has just lost two members at once; the first is about to be rebuilt from both parities.
+/// A pool whose group survives two losses and has just lost two members at once; the first is about to be rebuilt from
+/// both parities.
 fn two_are_lost() -> World {
     let mut world = World::new(1, 2);
     world.run(60, true);
@@ -757,7 +761,7 @@ fn a_rebuilding_goes_on_after_the_follower_was_unreachable_for_a_moment() {
     while world.now < until {
         world.step(0);
     }
-    world.meet(parities[0], parities[1]);
+    world.connect(parities[0], parities[1]);
     world.until_nothing_is_under_way();
     world.check();
     assert_eq!((world.begun, world.rebuilt, world.led), (2, 2, 0), "each of the two is rebuilt once, by the same lead");

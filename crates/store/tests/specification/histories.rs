@@ -1,11 +1,11 @@
-//! Several clients use the same keys at the same time, on members that split, merge and die: their replies must be as if requests had been
-//! carried out one after another, each at some moment between its beginning and its reply.
+//! Several clients use the same keys at the same time, on members that split, merge and die: their replies must be as
+//! if requests had been carried out one after another, each at some moment between its beginning and its reply.
 
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use crate::keeping::World;
+use crate::persistence::World;
 use crate::pool::Draws;
 use crate::seeds::of_each_seed;
 
@@ -59,13 +59,16 @@ struct Zone {
     written: u64,
 }
 
-/// Whether the history of a register is linearizable, if each value is stored at most once, and none before the first operation.
+/// Whether the history of a register is linearizable, if each value is stored at most once, and none before the first
+/// operation.
 ///
-/// Each value must be stored by the end of the first operation on it, and must stay until the last one begins. If that is a forward zone (a stretch
-/// of time), no other value can be stored meanwhile; so forward zones must not overlap, nor contain the zone of a value whose operations all overlap
-/// each other. And no read may end before its value is written.
+/// Each value must be stored by the end of the first operation on it, and must stay until the last one begins. If that
+/// is a forward zone (a stretch of time), no other value can be stored meanwhile; so forward zones must not overlap,
+/// nor contain the zone of a value whose operations all overlap each other. And no read may end before its value is
+/// written.
 ///
-/// Source: Gibbons and Korach, "Testing shared memories", SIAM Journal on Computing 26(4), 1997, section 4.3: exact, with read-mapping.
+/// Source: Gibbons and Korach, "Testing shared memories", SIAM Journal on Computing 26(4), 1997, section 4.3: exact,
+/// with read-mapping.
 fn is_linearizable(history: &[Operation]) -> bool {
     let mut zones = BTreeMap::from([(None, Zone { first_end: 0, last_begin: 0, written: 0 })]);
     let is_seen = |value: u64| history.iter().any(|it| it.ended.is_some() && it.read == Some(value));

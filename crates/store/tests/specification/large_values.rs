@@ -1,4 +1,5 @@
-//! Large values over real sockets: they are shared and not copied, and yet no client sees a change that came after its reply.
+//! Large values over real sockets: they are shared and not copied, and yet no client sees a change that came after its
+//! reply.
 
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom, Write};

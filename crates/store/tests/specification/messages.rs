@@ -1,4 +1,5 @@
-//! Arbitrary messages from another member: a member takes or refuses each, goes on, and does no more than a message can ask for.
+//! Arbitrary messages from another member: a member takes or refuses each, goes on, and does no more than a message can
+//! ask for.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -40,7 +41,7 @@ fn host() -> Host {
     for other in [2, 3] {
         host.with_member(|member, now, outputs| {
             let joins = Message::Join(peer(other), member.settings());
-            member.take(now, Identity(other), joins, outputs);
+            member.receive(now, Identity(other), joins, outputs);
         });
     }
     for request in (0..40).map(|number| format!("SET key:{number} value")).chain(["SCAN 0".into(), "DBSIZE".into()]) {
@@ -87,9 +88,9 @@ proptest! {
             }
             host.node().borrow_mut().now += 5;
             host.with_member(|member, now, outputs| {
-                member.take(now, Identity(from), message, outputs);
+                member.receive(now, Identity(from), message, outputs);
                 member.wake(now, outputs);
-                member.poll(now, outputs);
+                member.tick(now, outputs);
             });
             prop_assert!(host.take_outputs().iter().filter(|output| matches!(output, Output::Send(..))).count() < MOST_OUTPUTS);
         }
@@ -142,12 +143,12 @@ fn gone(number: u32) -> (Identity, Departure) {
     (Identity(number), departure)
 }
 
-fn take(host: &mut Host, from: u32, message: Message<Bucket>) -> Vec<Output<Bucket>> {
-    host.with_member(|member, now, outputs| member.take(now, Identity(from), message, outputs));
+fn receive(host: &mut Host, from: u32, message: Message<Bucket>) -> Vec<Output<Bucket>> {
+    host.with_member(|member, now, outputs| member.receive(now, Identity(from), message, outputs));
     host.take_outputs()
 }
 
-/// A member that has been let in by the first one, and hosts nothing.
+/// A member that has been admitted by the first one, and hosts nothing.
 fn standing_by() -> Host {
     let node = Node::new(Settings::default(), 6380, [1; 3], 0);
     let policy = Policy {
@@ -159,9 +160,9 @@ fn standing_by() -> Host {
     let mut host = Host::new(node, peer(9), policy, false);
     let mut first = self::host();
     let joins = Message::Join(peer(9), first.member().settings());
-    for output in take(&mut first, 9, joins) {
+    for output in receive(&mut first, 9, joins) {
         if let Output::Send(Identity(9), message) = output {
-            take(&mut host, 1, message);
+            receive(&mut host, 1, message);
         }
     }
     host
@@ -171,7 +172,7 @@ fn standing_by() -> Host {
 fn a_member_told_that_a_server_is_not_there_asks_there_again_if_no_other_host_is_known() {
     let mut host = standing_by();
     // The servers were said to have moved there, but had not arrived yet.
-    (0..16).for_each(|server| drop(take(&mut host, 1, Message::NotHere(server))));
+    (0..16).for_each(|server| drop(receive(&mut host, 1, Message::NotHere(server))));
     let client = host.node().borrow_mut().connect("stranger".to_owned(), String::new(), 0);
     let mut connection = Connection::new(client, &host.node().borrow());
     connection.requests.feed(b"GET key\r\n");
@@ -187,7 +188,7 @@ fn a_repeated_request_is_carried_out_again_if_it_changes_nothing_and_is_answered
         let arguments: OwnedArguments = line.split(' ').map(str::as_bytes).collect();
         let operation = Operation::Request(Version::Two, arguments);
         let request = Request { client: 2 << 32, number, c: c_of(b"{key:1}"), operation, forwards: 0 };
-        let answer = take(host, 2, Message::Request(0, request)).into_iter().find_map(|output| match output {
+        let answer = receive(host, 2, Message::Request(0, request)).into_iter().find_map(|output| match output {
             Output::Send(Identity(2), Message::ToClient { message: ToClient::Reply { outcome, .. }, .. }) => {
                 Some(String::from_utf8_lossy(&outcome.joined()).into_owned())
             }
@@ -214,7 +215,7 @@ fn a_repeated_request_is_carried_out_again_if_it_changes_nothing_and_is_answered
 }
 
 #[test]
-fn a_new_member_with_other_settings_is_not_let_in() {
+fn a_new_member_with_other_settings_is_not_admitted() {
     let mut host = host();
     let pool = host.member().settings();
     let Durability { is_persistent, .. } = pool.durability;
@@ -224,44 +225,45 @@ fn a_new_member_with_other_settings_is_not_let_in() {
         SharedSettings { durability: Durability { is_persistent: !is_persistent, ..pool.durability }, ..pool },
         SharedSettings { durability: Durability { parity: 1, ..pool.durability }, ..pool },
     ];
-    let (known, options) = (host.member().peers().count(), ["--capacity", "--servers", "--data", "--parity"]);
+    let (known, options) =
+        (host.member().membership().peers().count(), ["--capacity", "--servers", "--data", "--parity"]);
     for (settings, option) in others.into_iter().zip(options) {
-        let outputs = take(&mut host, 9, Message::Join(peer(9), settings));
+        let outputs = receive(&mut host, 9, Message::Join(peer(9), settings));
         let [Output::Send(Identity(9), Message::Differs(refused))] = &outputs[..] else { panic!("{outputs:?}") };
         let differences = refused.differences(&settings);
         assert!(differences.starts_with(&format!("{option}: found ")) && !differences.contains(';'), "{differences}");
-        assert_eq!(host.member().peers().count(), known);
+        assert_eq!(host.member().membership().peers().count(), known);
     }
-    take(&mut host, 9, Message::Join(peer(9), pool));
-    assert_eq!(host.member().peers().count(), known + 1);
+    receive(&mut host, 9, Message::Join(peer(9), pool));
+    assert_eq!(host.member().membership().peers().count(), known + 1);
 }
 
 #[test]
-fn a_new_member_with_other_settings_is_not_let_in_by_one_that_is_let_in_after_it_has_asked() {
+fn a_new_member_with_other_settings_is_not_admitted_by_one_that_is_admitted_after_it_has_asked() {
     let (mut first, node) = (self::host(), Node::new(Settings::default(), 6380, [1; 3], 0));
     let mut second = Host::new(node, peer(8), *first.member().policy(), false);
     let settings = first.member().settings();
     let other = SharedSettings { capacity: 11, ..settings };
-    assert!(take(&mut second, 9, Message::Join(peer(9), other)).is_empty());
+    assert!(receive(&mut second, 9, Message::Join(peer(9), other)).is_empty());
     let mut refusals = 0;
-    for output in take(&mut first, 8, Message::Join(peer(8), settings)) {
+    for output in receive(&mut first, 8, Message::Join(peer(8), settings)) {
         let Output::Send(Identity(8), message) = output else { continue };
-        let outputs = take(&mut second, 1, message);
+        let outputs = receive(&mut second, 1, message);
         refusals += outputs.iter().filter(|it| matches!(it, Output::Send(Identity(9), Message::Differs(_)))).count();
     }
-    assert_eq!((refusals, second.member().peer(Identity(9))), (1, None));
+    assert_eq!((refusals, second.member().membership().peer(Identity(9))), (1, None));
 }
 
 #[test]
 fn a_new_member_learns_of_departures_unknown_to_the_member_that_let_it_in() {
     let mut host = standing_by();
-    take(&mut host, 2, Message::Welcome(vec![peer(1), peer(2), peer(7)], Placement::default(), Vec::new()));
-    assert!(host.member().peer(Identity(7)).is_some());
-    take(&mut host, 1, Message::Welcome(vec![peer(1), peer(2)], Placement::default(), vec![gone(7)]));
-    assert!(host.member().peer(Identity(7)).is_none());
-    let outputs = take(&mut host, 1, Message::Member(peer(8)));
+    receive(&mut host, 2, Message::Welcome(vec![peer(1), peer(2), peer(7)], Placement::default(), Vec::new()));
+    assert!(host.member().membership().peer(Identity(7)).is_some());
+    receive(&mut host, 1, Message::Welcome(vec![peer(1), peer(2)], Placement::default(), vec![gone(7)]));
+    assert!(host.member().membership().peer(Identity(7)).is_none());
+    let outputs = receive(&mut host, 1, Message::Member(peer(8)));
     let is_told = |output: &Output<Bucket>| matches!(output, Output::Send(Identity(8), Message::There(_, over)) if *over == [gone(7)]);
-    assert!(outputs.iter().any(is_told), "the member that let it in may not know either");
+    assert!(outputs.iter().any(is_told), "the member that admit it may not know either");
 }
 
 #[test]
@@ -269,12 +271,12 @@ fn a_member_whose_reply_comes_after_its_server_was_taken_over_is_not_asked_again
     let mut host = host();
     let names = |host: &Host, server| host.member().hints().host(server);
     let child = names(&host, 1).expect("another member has been told to open server 1");
-    take(&mut host, child.0, Message::NotHere(1));
+    receive(&mut host, child.0, Message::NotHere(1));
     assert_eq!(names(&host, 1), Some(child), "this member has opened the server, and knows better");
     let late = Message::ToClient { server: Some(8), client: 0, message: ToClient::Again { number: 0 } };
-    take(&mut host, 2, late);
+    receive(&mut host, 2, late);
     assert_eq!(names(&host, 8), Some(Identity(2)));
-    take(&mut host, 2, Message::NotHere(8));
+    receive(&mut host, 2, Message::NotHere(8));
     assert_eq!(names(&host, 8), None);
 }
 
@@ -287,14 +289,15 @@ fn a_member_to_which_a_server_moves_knows_best_which_servers_were_split_off_from
     let message = postcard::from_bytes(&postcard::to_stdvec(&moved).unwrap()).unwrap();
     let (placement, journaled) = (Some(placement), None);
     let sequenced = Sequenced { number: 1, from: 7, to: 7, message, placement, origin: None, journaled };
-    take(&mut host, 2, Message::Sequenced(sequenced));
+    receive(&mut host, 2, Message::Sequenced(sequenced));
     let named = [8, 14, 15].map(|server| host.member().hints().host(server));
-    // Server 8 would have been split off from server 0 here, which has taken it over if it ever existed; server 15, from the one that moves.
+    // Server 8 would have been split off from server 0 here, which has taken it over if it ever existed; server 15,
+    // from the one that moves.
     assert_eq!(named, [None, Some(Identity(3)), Some(Identity(2))]);
 }
 
-/// Whether a member is let in by these outputs.
-fn is_let_in(member: u32, outputs: &[Output<Bucket>]) -> bool {
+/// Whether a member is admitted by these outputs.
+fn is_admitted(member: u32, outputs: &[Output<Bucket>]) -> bool {
     let is_it =
         |output: &Output<Bucket>| matches!(output, Output::Send(to, Message::Welcome(..)) if *to == Identity(member));
     outputs.iter().any(is_it)
@@ -305,19 +308,19 @@ fn a_leaving_member_lets_in_only_those_to_which_its_servers_may_move() {
     let mut host = host();
     let settings = host.member().settings();
     host.with_member(|member, now, outputs| member.leave(now, outputs));
-    let outputs = take(&mut host, 9, Message::Join(peer(9), settings));
-    assert!(!is_let_in(9, &outputs), "others let it in");
-    let outputs = take(&mut host, 2, Message::Join(peer(2), settings));
-    assert!(is_let_in(2, &outputs), "it has not heard that it was let in before");
+    let outputs = receive(&mut host, 9, Message::Join(peer(9), settings));
+    assert!(!is_admitted(9, &outputs), "others admit it");
+    let outputs = receive(&mut host, 2, Message::Join(peer(2), settings));
+    assert!(is_admitted(2, &outputs), "it has not heard that it was admitted before");
     let node = Node::new(Settings::default(), 6379, [1; 3], 0);
     let mut alone = Host::new(node, peer(1), *host.member().policy(), true);
     alone.with_member(|member, now, outputs| member.leave(now, outputs));
-    let outputs = take(&mut alone, 2, Message::Join(peer(2), settings));
-    assert!(is_let_in(2, &outputs), "its server can move nowhere else");
+    let outputs = receive(&mut alone, 2, Message::Join(peer(2), settings));
+    assert!(is_admitted(2, &outputs), "its server can move nowhere else");
 }
 
 #[test]
-fn a_member_notes_a_departure_once_it_is_let_in() {
+fn a_member_notes_a_departure_once_it_is_admitted() {
     let (mut first, node) = (host(), Node::new(Settings::default(), 6380, [1; 3], 0));
     let settings = first.member().settings();
     let mut second = Host::new(node, peer(2), *first.member().policy(), false);
@@ -325,14 +328,14 @@ fn a_member_notes_a_departure_once_it_is_let_in() {
         outputs.iter().any(|output| matches!(output, Output::Send(Identity(1), Message::Noted(_))))
     };
     assert!(
-        !notes(&take(&mut second, 1, Message::Leaving(Departure::default()))),
-        "nobody else may be able to let it in"
+        !notes(&receive(&mut second, 1, Message::Leaving(Departure::default()))),
+        "nobody else may be able to admit it"
     );
     first.with_member(|member, now, outputs| member.leave(now, outputs));
     let mut outputs = Vec::new();
-    for output in take(&mut first, 2, Message::Join(peer(2), settings)) {
+    for output in receive(&mut first, 2, Message::Join(peer(2), settings)) {
         if let Output::Send(Identity(2), message) = output {
-            outputs.extend(take(&mut second, 1, message));
+            outputs.extend(receive(&mut second, 1, message));
         }
     }
     assert!(notes(&outputs));

@@ -1,9 +1,10 @@
-//! Clients that send many requests before they read a reply, to members that split, merge and die: replies arrive in the order of requests, requests
-//! for one key are carried out in that order, and a request for several keys or none comes after all requests before it.
+//! Clients that send many requests before they read a reply, to members that split, merge and die: replies arrive in
+//! the order of requests, requests for one key are carried out in that order, and a request for several keys or none
+//! comes after all requests before it.
 
 use std::collections::BTreeMap;
 
-use crate::keeping::World;
+use crate::persistence::World;
 use crate::pool::Draws;
 use crate::seeds::of_each_seed;
 
@@ -107,7 +108,7 @@ impl Pipe {
         if self.due.is_empty() {
             return;
         }
-        let Some(replies) = world.told(self.at) else {
+        let Some(replies) = world.acknowledged(self.at) else {
             // The values of its keys are unknown now.
             self.script = Script { number: self.script.number + 1, numbers: BTreeMap::new() };
             return self.due.clear();
@@ -134,6 +135,7 @@ fn pipelines_are_answered_in_order_and_carried_out_in_order_for_each_key_though_
         most = most.max(pipe.most_under_way);
         lost += pipe.script.number;
     });
-    // These bounds check that enough was tried. With these seeds at most 9 requests are under way at once; the bound was set after that was seen.
+    // These bounds check that enough was tried. With these seeds at most 9 requests are under way at once; the bound
+    // was set after that was seen.
     assert!(runs < 100 || received > 100_000 && most > 6 && lost > 100, "{received} B, {most} at once, {lost} lost");
 }

@@ -1,5 +1,5 @@
-//! Members of a pool, connected by links with random delays that keep the order: a file grows over them and shrinks while all of them send
-//! requests, and every answer equals that of a map. Messages that may be lost sometimes are.
+//! Members of a pool, connected by links with random delays that keep the order: a file grows over them and shrinks
+//! while all of them send requests, and every answer equals that of a map. Messages that may be lost sometimes are.
 //!
 //! `make soak` runs more cases; a failure names the seed that `SEED=` runs again.
 
@@ -122,15 +122,15 @@ impl Pool {
         member.join(at, &mut outputs);
         self.members.push(member);
         self.carry(number, outputs);
-        (0..number).for_each(|other| self.meet(number, other));
+        (0..number).for_each(|other| self.connect(number, other));
     }
 
     /// Two members are connected, if both are up.
-    fn meet(&mut self, one: usize, other: usize) {
+    fn connect(&mut self, one: usize, other: usize) {
         for (number, met) in [(one, other), (other, one)] {
             if !self.down.contains(&one) && !self.down.contains(&other) {
                 let (met, mut outputs) = (self.members[met].own().clone(), Vec::new());
-                self.members[number].meet(met, &mut outputs);
+                self.members[number].connect(met, &mut outputs);
                 self.carry(number, outputs);
             }
         }
@@ -140,21 +140,21 @@ impl Pool {
     fn set_down(&mut self, gone: usize, is_down: bool) {
         if !is_down {
             self.down.remove(&gone);
-            return (0..self.members.len()).filter(|other| *other != gone).for_each(|other| self.meet(gone, other));
+            return (0..self.members.len()).filter(|other| *other != gone).for_each(|other| self.connect(gone, other));
         }
         self.down.insert(gone);
         for number in (0..self.members.len()).filter(|number| *number != gone) {
             let mut outputs = Vec::new();
-            self.members[number].loses(Pool::identity(gone), &mut outputs);
+            self.members[number].disconnect(Pool::identity(gone), &mut outputs);
             self.carry(number, outputs);
         }
     }
 
-    /// Members that were not let in yet ask another one: the one asked before may have left.
+    /// Members that were not admitted yet ask another one: the one asked before may have left.
     fn join_again(&mut self) {
         for number in 0..self.members.len() {
             let (at, mut outputs) = (self.some_member(), Vec::new());
-            if !self.members[number].is_welcome() && at != number {
+            if !self.members[number].membership().is_welcome() && at != number {
                 self.members[number].join(Pool::identity(at), &mut outputs);
                 self.carry(number, outputs);
             }
@@ -222,7 +222,7 @@ impl Pool {
             (Some(at), woken) if woken.is_none_or(|(deadline, _)| time(at) <= deadline) => {
                 let Some((_, (from, to, message))) = self.links.pop_first() else { return false };
                 self.now = at;
-                self.members[to].take(time(at), Pool::identity(from), message, &mut outputs);
+                self.members[to].receive(time(at), Pool::identity(from), message, &mut outputs);
                 self.carry(to, outputs);
             }
             (_, Some((deadline, number))) => {
@@ -304,7 +304,8 @@ impl Pool {
         self.until_nothing_is_under_way();
     }
 
-    /// Removes all keys; then there are no requests, and members only check now and then whether the file should shrink.
+    /// Removes all keys; then there are no requests, and members only check now and then whether the file should
+    /// shrink.
     fn empty(&mut self) {
         while let Some(number) = self.model.keys().next().copied() {
             self.change(number, None);
@@ -313,7 +314,7 @@ impl Pool {
             self.until_nothing_is_under_way();
             for number in 0..self.members.len() {
                 let mut outputs = Vec::new();
-                self.members[number].poll(time(self.now), &mut outputs);
+                self.members[number].tick(time(self.now), &mut outputs);
                 self.carry(number, outputs);
             }
         }
@@ -366,7 +367,8 @@ impl Pool {
         keys
     }
 
-    /// The servers, each with the member that hosts it; checks that they are numbered from 0 without gaps, and each is hosted once.
+    /// The servers, each with the member that hosts it; checks that they are numbered from 0 without gaps, and each is
+    /// hosted once.
     fn servers(&self) -> BTreeMap<u32, usize> {
         let mut hosts = BTreeMap::new();
         for (number, member) in self.members.iter().enumerate() {
@@ -405,7 +407,7 @@ fn a_file_grows_over_all_members_and_shrinks_and_every_answer_is_right() {
         assert!(servers.len() <= 2 * pool.members.len());
         assert!(servers.len() < pool.members.len() || hosts.len() == pool.members.len(), "{servers:?}");
         most = most.max(servers.len());
-        forwarded += pool.members.iter().map(|member| member.counts().forwarded).sum::<u64>();
+        forwarded += pool.members.iter().map(|member| member.hosted().counts().forwarded).sum::<u64>();
         pool.empty();
         assert_eq!(pool.servers().len(), 1);
     });
@@ -482,7 +484,7 @@ fn a_large_request_is_sent_again_later_than_others_unless_a_link_was_renewed() {
     let large = member.ask_patiently(time(0), c_of(1), operation.clone(), extra, &mut outputs);
     assert_eq!(member.deadline(), Some(again + extra));
     outputs.clear();
-    member.meet(founder, &mut outputs);
+    member.connect(founder, &mut outputs);
     assert_eq!(member.deadline(), Some(again));
     member.wake(again, &mut outputs);
     assert!(matches!(&outputs[..], [Output::Send(_, Message::Request(..))]), "{outputs:?}");
@@ -519,14 +521,19 @@ fn a_member_leaves_at_any_time_and_every_answer_is_right() {
         pool.run(300, true);
         for leaver in pool.leaving.clone() {
             let member = &pool.members[leaver];
-            assert!(member.has_left(), "member {leaver} never leaves: {:?}", member.departure());
+            assert!(
+                member.membership().has_left(),
+                "member {leaver} never leaves: {:?}",
+                member.membership().departure()
+            );
             assert_eq!(member.servers().count(), 0);
             let identity = Pool::identity(leaver);
             for (number, other) in pool.members.iter().enumerate().filter(|(number, _)| *number != leaver) {
-                let knows_it = other.peer(identity).is_some() || other.hints().iter().any(|(_, host)| host == identity);
+                let knows_it = other.membership().peer(identity).is_some()
+                    || other.hints().iter().any(|(_, host)| host == identity);
                 assert!(!knows_it || pool.leaving.contains(&number), "{number} still knows {leaver}");
             }
-            let departure = member.departure().unwrap();
+            let departure = member.membership().departure().unwrap();
             moved += departure.moved.len();
             most_at_once = most_at_once.max(departure.moved.len());
         }
@@ -573,12 +580,16 @@ fn a_member_leaves_although_one_that_stood_by_is_gone_for_good() {
         pool.run(100, true);
         pool.leave(0);
         pool.run(100, true);
-        assert!(pool.members[0].has_left(), "it waits for {:?}", pool.members[0].not_heard().collect::<Vec<_>>());
+        assert!(
+            pool.members[0].membership().has_left(),
+            "it waits for {:?}",
+            pool.members[0].uninformed().collect::<Vec<_>>()
+        );
         pool.check();
         // If the one that stood by does come back, it hears who has left.
         pool.set_down(3, false);
         pool.run(100, true);
-        assert_eq!(pool.members[3].peer(Pool::identity(0)), None);
+        assert_eq!(pool.members[3].membership().peer(Pool::identity(0)), None);
         pool.check();
     });
 }
@@ -590,7 +601,7 @@ fn a_member_that_has_left_gets_its_answers_although_the_only_host_it_knew_has_le
         pool.lost = 100;
         (0..5).for_each(|number| pool.change_by(1, number, Some(number)));
         [1, 0].into_iter().for_each(|leaver| pool.leave(leaver));
-        pool.until(|pool| pool.members[1].has_left() && pool.members[0].has_left());
+        pool.until(|pool| pool.members[1].membership().has_left() && pool.members[0].membership().has_left());
         pool.lost = 0;
         pool.until_nothing_is_under_way();
         pool.check();
@@ -632,8 +643,8 @@ fn a_member_that_leaves_waits_for_one_that_has_servers_and_is_not_connected() {
     for _ in 0..2_000 {
         pool.step();
     }
-    let awaited: Vec<Identity> = pool.members[0].not_heard().map(|peer| peer.identity).collect();
-    assert!(!pool.members[0].has_left());
+    let awaited: Vec<Identity> = pool.members[0].uninformed().map(|peer| peer.identity).collect();
+    assert!(!pool.members[0].membership().has_left());
     assert_eq!(awaited, [Pool::identity(absent)]);
 }
 
@@ -650,7 +661,7 @@ fn a_scan_finds_every_key_once_while_servers_move() {
             pool.step();
         }
         pool.check();
-        assert!(pool.members[leaver].has_left());
+        assert!(pool.members[leaver].membership().has_left());
     });
 }
 
@@ -677,7 +688,7 @@ fn a_scan_does_not_wait_until_a_server_has_moved() {
         let held = std::mem::take(&mut pool.held);
         held.into_iter().for_each(|(from, message)| pool.send(from, leaver, message));
         pool.until_nothing_is_under_way();
-        assert!(pool.members[leaver].has_left());
+        assert!(pool.members[leaver].membership().has_left());
     });
 }
 
@@ -697,7 +708,7 @@ fn a_server_gets_the_token_that_was_sent_to_it_while_it_was_on_its_way() {
     pool.until_nothing_is_under_way();
     let leaver = pool.servers()[&0];
     pool.leave(leaver);
-    let goes = |pool: &Pool| pool.members[leaver].departure().and_then(|it| it.moved.get(&0).copied());
+    let goes = |pool: &Pool| pool.members[leaver].membership().departure().and_then(|it| it.moved.get(&0).copied());
     while goes(&pool).is_none() && pool.step() {}
     let to = goes(&pool).expect("it is leaving").0 as usize - 100;
     let slow = 1_000 * pool.delay;
@@ -754,6 +765,6 @@ fn each_key_is_scanned_by_some_member_at_any_time_and_is_a_key_of_one_at_rest() 
             assert!(covers(pool.members.iter().flat_map(Member::spans_to_scan)).0, "at step {step}");
         }
         pool.until_nothing_is_under_way();
-        assert_eq!(covers(pool.members.iter().flat_map(Member::own_spans)), (true, true));
+        assert_eq!(covers(pool.members.iter().flat_map(|member| member.hosted().own_spans())), (true, true));
     });
 }

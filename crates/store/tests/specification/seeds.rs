@@ -17,7 +17,8 @@ fn from_environment(name: &str) -> Option<u64> {
     value.map(|value| value.parse().unwrap_or_else(|_| panic!("{name}={value}: allowed is a number")))
 }
 
-/// Simulates with each requested seed, or with the first `usual` ones, and returns their number. `test` is a part of the test's name.
+/// Simulates with each requested seed, or with the first `usual` ones, and returns their number. `test` is a part of
+/// the test's name.
 ///
 /// # Panics
 /// If simulations have failed: with their seeds, after all are done.

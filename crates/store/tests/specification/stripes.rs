@@ -1,5 +1,5 @@
-//! Parity of journals, as functions on bytes: whatever members write, begin and remove, and however much of that a parity member has seen, lost
-//! columns are rebuilt as it has seen them.
+//! Parity of journals, as functions on bytes: whatever members write, begin and remove, and however much of that a
+//! parity member has seen, lost columns are rebuilt as it has seen them.
 
 use std::collections::BTreeMap;
 
@@ -50,7 +50,8 @@ impl Members {
     }
 }
 
-/// A lost column's files, rebuilt from one parity and the other columns, except one that is absent, for which another parity is used.
+/// A lost column's files, rebuilt from one parity and the other columns, except one that is absent, for which another
+/// parity is used.
 fn rebuilt(parity: &mut Stripes, members: &Members, lost: usize, absent: Option<(usize, &Stripes)>) -> Files {
     let mut files: Files =
         parity.column(lost).files().map(|(file, extent)| (file, vec![0; extent.length as usize])).collect();

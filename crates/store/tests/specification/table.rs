@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use maquette_store::bucket::Bucket;
 use maquette_store::member::Member;
 
-use crate::keeping::KEYS;
+use crate::persistence::KEYS;
 
-/// Checks that every server is in one place and at rest, that one has the token, and that every key is where it belongs, once.
-/// Returns the number of servers, and the values.
+/// Checks that every server is in one place and at rest, that one has the token, and that every key is where it
+/// belongs, once. Returns the number of servers, and the values.
 pub fn table_of<'a>(members: impl Iterator<Item = &'a Member<Bucket>>) -> (usize, BTreeMap<u64, Vec<u8>>) {
     let (mut servers, mut tokens, mut values) = (BTreeSet::new(), 0, BTreeMap::new());
     for (number, server) in members.flat_map(Member::servers) {

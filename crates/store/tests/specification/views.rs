@@ -1,4 +1,5 @@
-//! Messages between members of a group, one at a time: which parity member may lead, and that no message makes a parity member fail.
+//! Messages between members of a group, one at a time: which parity member may lead, and that no message makes a parity
+//! member fail.
 
 use maquette_store::member::{Identity, Role};
 use maquette_store::parity::Output;
@@ -27,7 +28,7 @@ fn started_again() -> ParityMember {
     DATA.iter().zip(&mut columns).for_each(|(member, column)| *column = Some((*member, LIFE)));
     let facts = Facts { columns, views: Acceptor::of(Some(LED_BY_OTHER)), ..Facts::default() };
     let mut member = ParityMember::new(OWN, 2, &facts, PATIENCE, 1 << 16);
-    DATA.iter().for_each(|data| member.meets(*data, Role::Data, &mut Output::default()));
+    DATA.iter().for_each(|data| member.connect(*data, Role::Data, &mut Output::default()));
     member
 }
 
@@ -35,7 +36,7 @@ fn started_again() -> ParityMember {
 fn asks(member: &mut ParityMember) -> Number {
     for _ in 0..100 {
         let mut output = Output::default();
-        member.poll(PATIENCE / 10, &mut output);
+        member.tick(PATIENCE / 10, &mut output);
         let asked = output.sends.iter().find_map(|(_, message)| match message {
             Message::Ask { number, .. } => Some(*number),
             _ => None,
@@ -47,10 +48,11 @@ fn asks(member: &mut ParityMember) -> Number {
     panic!("it never asks");
 }
 
-/// A data member of this life grants that. Returns whether the parity member then asks others to record its view, or leads.
+/// A data member of this life grants that. Returns whether the parity member then asks others to record its view, or
+/// leads.
 fn is_granted(member: &mut ParityMember, from: Identity, number: Number, life: u32) -> bool {
     let mut output = Output::default();
-    member.take(from, Message::Granted { number, view: LED_BY_OTHER, life, has_parity: false }, &mut output);
+    member.receive(from, Message::Granted { number, view: LED_BY_OTHER, life, has_parity: false }, &mut output);
     let records = output.sends.iter().any(|(_, message)| matches!(message, Message::Record(_)));
     records || member.leads()
 }
@@ -75,15 +77,18 @@ fn a_former_life_of_a_member_that_was_rebuilt_has_no_vote() {
     assert!(is_granted(&mut member, DATA[2], number, LIFE));
 }
 
-/// These grant a lead its next view, and say that they have recorded it if they are asked to. Returns whether they are asked.
+/// These grant a lead its next view, and say that they have recorded it if they are asked to. Returns whether they are
+/// asked.
 fn is_recorded(lead: &mut ParityMember, number: Number, by: &[Identity], record: bool) -> bool {
     let view = View { group: Number(1, OWN), number: Number(1, OWN), lead: OWN, follower: None };
     let mut output = Output::default();
     for from in by {
-        lead.take(*from, Message::Granted { number, view, life: LIFE, has_parity: false }, &mut output);
+        lead.receive(*from, Message::Granted { number, view, life: LIFE, has_parity: false }, &mut output);
     }
     let is_asked = output.sends.iter().any(|(_, message)| matches!(message, Message::Record(_)));
-    by.iter().filter(|_| is_asked && record).for_each(|from| lead.take(*from, Message::Recorded(number), &mut output));
+    by.iter()
+        .filter(|_| is_asked && record)
+        .for_each(|from| lead.receive(*from, Message::Recorded(number), &mut output));
     is_asked
 }
 
@@ -93,17 +98,17 @@ fn with_follower() -> (ParityMember, Number) {
     let columns = [Some((DATA[0], LIFE)), Some((DATA[1], LIFE)), None, None];
     let facts = Facts { columns, views: Acceptor::of(Some(view)), ..Facts::default() };
     let (mut lead, mut output) = (ParityMember::new(OWN, 2, &facts, PATIENCE, 1 << 16), Output::default());
-    DATA[..2].iter().for_each(|data| lead.meets(*data, Role::Data, &mut output));
-    lead.meets(OTHER, Role::Parity, &mut output);
-    lead.take(OTHER, Message::Available, &mut output);
+    DATA[..2].iter().for_each(|data| lead.connect(*data, Role::Data, &mut output));
+    lead.connect(OTHER, Role::Parity, &mut output);
+    lead.receive(OTHER, Message::Available, &mut output);
     let number = asks(&mut lead);
     assert!(is_recorded(&mut lead, number, &DATA[..2], true));
     assert_eq!(lead.other(), Some(OTHER));
     (lead, number)
 }
 
-/// A lead that asks for a view in which it leads alone, the number of that view, the group's view with its follower, and the one in which the
-/// follower leads alone, for which the follower has asked.
+/// A lead that asks for a view in which it leads alone, the number of that view, the group's view with its follower,
+/// and the one in which the follower leads alone, for which the follower has asked.
 fn both_ask_to_lead_alone() -> (ParityMember, Number, View, View) {
     let (mut lead, number) = with_follower();
     let settled = View { group: Number(1, OWN), number, lead: OWN, follower: Some(OTHER) };
@@ -112,10 +117,11 @@ fn both_ask_to_lead_alone() -> (ParityMember, Number, View, View) {
     (lead, alone, settled, of_follower)
 }
 
-/// A member grants a candidate its view, and knows this one. Returns whether the candidate then asks others to record its own.
+/// A member grants a candidate its view, and knows this one. Returns whether the candidate then asks others to record
+/// its own.
 fn has_enough(candidate: &mut ParityMember, number: Number, (from, view): (Identity, View), has_parity: bool) -> bool {
     let mut output = Output::default();
-    candidate.take(from, Message::Granted { number, view, life: LIFE, has_parity }, &mut output);
+    candidate.receive(from, Message::Granted { number, view, life: LIFE, has_parity }, &mut output);
     output.sends.iter().any(|(_, message)| matches!(message, Message::Record(_)))
 }
 
@@ -133,23 +139,25 @@ fn a_view_that_its_candidate_has_given_up_is_in_nobodys_way() {
 #[test]
 fn a_view_that_half_of_the_group_has_recorded_is_in_nobodys_way_once_the_others_have_promised() {
     let (mut lead, alone, settled, of_follower) = both_ask_to_lead_alone();
-    // Of the four in the group, the follower and one data member have recorded that the follower leads alone; it is gone for ever.
+    // Of the four in the group, the follower and one data member have recorded that the follower leads alone; it is
+    // gone for ever.
     assert!(!has_enough(&mut lead, alone, (DATA[0], of_follower), false), "the other one may have recorded it, too");
     assert!(has_enough(&mut lead, alone, (DATA[1], settled), false), "it has not, and won't");
 }
 
-/// A follower that has asked both data members to record that it leads alone, and was restarted, follows again, and is then lost for good. Its lead, or
-/// that lead after a restart, asks to lead alone. Returns whether it may, with the grants of both.
+/// A follower that has asked both data members to record that it leads alone, and was restarted, follows again, and is
+/// then lost for good. Its lead, or that lead after a restart, asks to lead alone. Returns whether it may, with the
+/// grants of both.
 fn may_lead_without_one_that_followed_again(void: Number, is_restarted: bool) -> bool {
     let (mut lead, number) = with_follower();
     let settled = View { group: Number(1, OWN), number, lead: OWN, follower: Some(OTHER) };
     let of_follower = View { number: Number(number.0 + 1, OTHER), lead: OTHER, follower: None, ..settled };
-    lead.take(OTHER, Message::Follows { number, next: None, void }, &mut Output::default());
+    lead.receive(OTHER, Message::Follows { number, next: None, void }, &mut Output::default());
     if is_restarted {
         lead = ParityMember::new(OWN, 2, &lead.facts(), PATIENCE, 2 << 16);
-        DATA[..2].iter().for_each(|data| lead.meets(*data, Role::Data, &mut Output::default()));
+        DATA[..2].iter().for_each(|data| lead.connect(*data, Role::Data, &mut Output::default()));
     }
-    lead.loses(OTHER);
+    lead.disconnect(OTHER);
     let alone = asks(&mut lead);
     assert!(!has_enough(&mut lead, alone, (DATA[0], of_follower), false));
     has_enough(&mut lead, alone, (DATA[1], of_follower), false)
@@ -167,7 +175,7 @@ fn a_view_that_a_follower_has_given_up_is_in_nobodys_way_when_the_follower_is_lo
 fn a_follower_says_which_views_it_has_given_up() {
     let voided_by = |member: &mut ParityMember| {
         let mut output = Output::default();
-        member.meets(OTHER, Role::Parity, &mut output);
+        member.connect(OTHER, Role::Parity, &mut output);
         output.sends.into_iter().find_map(|(_, message)| match message {
             Message::Follows { void, .. } => Some(void),
             _ => None,
@@ -188,7 +196,7 @@ fn a_candidate_without_parity_gives_up_its_view_for_the_one_that_has_it() {
     assert!(!has_enough(&mut member, number, (OTHER, LED_BY_OTHER), true));
     // The other one is granted precedence by a member that knows no later view, though all others have recorded one.
     let (mut output, later) = (Output::default(), Number(number.0 + 1, OTHER));
-    member.take(OTHER, Message::Ask { settled: LED_BY_OTHER, number: later }, &mut output);
+    member.receive(OTHER, Message::Ask { settled: LED_BY_OTHER, number: later }, &mut output);
     let grants =
         |(_, message): &(Identity, Message)| matches!(message, Message::Granted { view, .. } if *view == LED_BY_OTHER);
     assert!(output.sends.iter().any(grants));
@@ -202,7 +210,7 @@ fn a_restarted_candidate_has_given_up_its_view() {
     let later = Number(number.0 + 1, OTHER);
     let view_granted_by = |member: &mut ParityMember| {
         let mut output = Output::default();
-        member.take(OTHER, Message::Ask { settled: LED_BY_OTHER, number: later }, &mut output);
+        member.receive(OTHER, Message::Ask { settled: LED_BY_OTHER, number: later }, &mut output);
         output.sends.into_iter().find_map(|(_, message)| match message {
             Message::Granted { view, .. } => Some(view.lead),
             _ => None,
@@ -221,11 +229,11 @@ fn a_lead_that_cannot_go_back_gets_its_view_although_its_follower_is_there_again
     // It wants to lead alone, but a member has promised the follower to record no such view.
     let alone = asks(&mut lead);
     assert!(is_recorded(&mut lead, alone, &DATA[..2], false));
-    lead.take(DATA[0], Message::Refused { number: alone, promised: Number(alone.0, OTHER) }, &mut output);
+    lead.receive(DATA[0], Message::Refused { number: alone, promised: Number(alone.0, OTHER) }, &mut output);
     // The follower gave up and is there again, but other members may have recorded the view.
     let mut follows = |lead: &mut ParityMember, next| {
         let void = Number::default();
-        lead.take(OTHER, Message::Follows { number: with_follower, next, void }, &mut output);
+        lead.receive(OTHER, Message::Follows { number: with_follower, next, void }, &mut output);
     };
     follows(&mut lead, None);
     let again = asks(&mut lead);
@@ -241,7 +249,7 @@ fn a_former_member_of_the_group_is_told_that_it_is_one() {
     let mut member = ParityMember::new(OWN, 1, &facts, PATIENCE, 1 << 16);
     let mut answer = |from: Identity, wish: Wish| {
         let mut output = Output::default();
-        member.take(from, Message::Hello { session: 1, life: 0, wish }, &mut output);
+        member.receive(from, Message::Hello { session: 1, life: 0, wish }, &mut output);
         output.sends.into_iter().map(|(_, message)| message).next().unwrap()
     };
     assert!(matches!(answer(DATA[0], Wish::GoOn(None)), Message::Stands { leaves: false, .. }));
@@ -252,14 +260,14 @@ fn a_former_member_of_the_group_is_told_that_it_is_one() {
 }
 
 /// How long a parity member that stands by waits before it founds a group, after a data member has asked it for parity.
-fn begins_after(own: Identity, heard: impl IntoIterator<Item = Message>) -> u64 {
+fn begins_after(own: Identity, received: impl IntoIterator<Item = Message>) -> u64 {
     let (mut member, mut output) = (ParityMember::new(own, 2, &Facts::default(), PATIENCE, 1 << 16), Output::default());
-    member.meets(OTHER, Role::Parity, &mut output);
-    heard.into_iter().for_each(|message| member.take(OTHER, message, &mut output));
-    member.take(DATA[0], Message::Hello { session: 1, life: 0, wish: Wish::Join }, &mut output);
+    member.connect(OTHER, Role::Parity, &mut output);
+    received.into_iter().for_each(|message| member.receive(OTHER, message, &mut output));
+    member.receive(DATA[0], Message::Hello { session: 1, life: 0, wish: Wish::Join }, &mut output);
     let mut times = (1..100).map(|look| look * PATIENCE / 10);
     let begins = times.find(|_| {
-        member.poll(PATIENCE / 10, &mut Output::default());
+        member.tick(PATIENCE / 10, &mut Output::default());
         member.leads()
     });
     begins.expect("it begins a group")
@@ -277,14 +285,14 @@ fn a_parity_member_that_stands_by_leaves_others_the_time_to_take_it_into_their_g
 #[test]
 fn a_group_that_stays_empty_is_given_up() {
     let (mut member, mut output) = (ParityMember::new(OWN, 2, &Facts::default(), PATIENCE, 1 << 16), Output::default());
-    member.take(DATA[0], Message::Hello { session: 1, life: 0, wish: Wish::Join }, &mut output);
+    member.receive(DATA[0], Message::Hello { session: 1, life: 0, wish: Wish::Join }, &mut output);
     let mut times = 1..100;
     assert!(times.any(|_| {
-        member.poll(PATIENCE / 10, &mut output);
+        member.tick(PATIENCE / 10, &mut output);
         member.leads()
     }));
     assert!(times.any(|_| {
-        member.poll(PATIENCE / 10, &mut output);
+        member.tick(PATIENCE / 10, &mut output);
         !member.leads()
     }));
 }
@@ -295,13 +303,13 @@ fn a_change_of_follower_does_not_wait_for_a_member_that_has_left() {
     let columns = [Some((DATA[0], 0)), None, None, None];
     let facts = Facts { columns, views: Acceptor::of(Some(view)), ..Facts::default() };
     let (mut member, mut output) = (ParityMember::new(OWN, 2, &facts, PATIENCE, 1 << 16), Output::default());
-    member.meets(DATA[0], Role::Data, &mut output);
-    member.meets(OTHER, Role::Parity, &mut output);
-    member.take(OTHER, Message::Available, &mut output);
+    member.connect(DATA[0], Role::Data, &mut output);
+    member.connect(OTHER, Role::Parity, &mut output);
+    member.receive(OTHER, Message::Available, &mut output);
     asks(&mut member);
     assert_eq!(member.other(), None, "one of two is no majority");
-    member.take(DATA[0], Message::Hello { session: 1, life: 0, wish: Wish::Leave }, &mut output);
-    member.poll(PATIENCE / 10, &mut output);
+    member.receive(DATA[0], Message::Hello { session: 1, life: 0, wish: Wish::Leave }, &mut output);
+    member.tick(PATIENCE / 10, &mut output);
     assert_eq!(member.other(), Some(OTHER));
 }
 
@@ -332,8 +340,8 @@ proptest! {
             let Ok(message) = postcard::from_bytes::<Message>(&message) else { continue };
             if message.check().is_ok() {
                 let mut output = Output::default();
-                member.take(senders[from], message, &mut output);
-                member.poll(PATIENCE / 3, &mut output);
+                member.receive(senders[from], message, &mut output);
+                member.tick(PATIENCE / 3, &mut output);
             }
         }
         prop_assert!(member.members().count() <= 4);

@@ -1,9 +1,10 @@
-//! Clients that count: each watches a number, reads it, and stores the next one if no other client has changed it meanwhile. They use members of a
-//! pool that split, merge and die, mostly not the one that has the number; no increment is lost, and none is counted twice.
+//! Clients that count: each watches a number, reads it, and stores the next one if no other client has changed it
+//! meanwhile. They use members of a pool that split, merge and die, mostly not the one that has the number; no
+//! increment is lost, and none is counted twice.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::keeping::World;
+use crate::persistence::World;
 use crate::seeds::of_each_seed;
 
 /// How many numbers are counted up.
@@ -64,7 +65,7 @@ impl Counting {
         if counter.step == Step::Nothing {
             return true;
         }
-        let Some(replies) = world.told(number) else {
+        let Some(replies) = world.acknowledged(number) else {
             *self.unknown.entry(counter.key).or_default() += u64::from(matches!(counter.step, Step::Stores(_)));
             *counter = Counter::default();
             return true;

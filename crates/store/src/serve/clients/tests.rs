@@ -65,7 +65,7 @@ impl Write for Socket {
 /// A server with one client, whose socket reports once that data has arrived, or that there is room again.
 struct World {
     host: Host,
-    peer: Peer<Socket>,
+    socket: ClientSocket<Socket>,
     client: Stream<Socket>,
     wire: Socket,
     unsent: Vec<u8>,
@@ -79,28 +79,28 @@ impl World {
         let mut node = Node::new(settings, 6379, [1, 2, 3], NOW);
         let client = node.connect("localhost:1".to_owned(), String::new(), NOW);
         let stream = Stream::accepted(server, acceptor).unwrap();
-        let peer = Peer::new(stream, client, &node, false);
+        let socket = ClientSocket::new(stream, client, &node, false);
         let client = Stream::connected(wire.clone(), connector, ADDRESS).unwrap();
-        World { host: Host::alone(node), peer, client, wire, unsent: Vec::new(), replies: Vec::new() }
+        World { host: Host::alone(node), socket, client, wire, unsent: Vec::new(), replies: Vec::new() }
     }
 
-    fn turns(&mut self) -> Result<(), Gone> {
+    fn turns(&mut self) -> Result<(), Disconnection> {
         loop {
-            let pause = self.peer.work(&mut self.host)?;
-            if !self.peer.tell(pause, &self.host)? {
+            let pause = self.socket.work(&mut self.host)?;
+            if !self.socket.send_replies(pause, &self.host)? {
                 return Ok(());
             }
         }
     }
 
     /// Has `arrives` more bytes arrive at the server, which has room to send `room` bytes.
-    fn step(&mut self, arrives: usize, room: usize) -> Result<(), Gone> {
+    fn step(&mut self, arrives: usize, room: usize) -> Result<(), Disconnection> {
         let to = Rc::clone(&self.wire.writes);
         let arrives = arrives.min(to.borrow().bytes.len() - to.borrow().arrived);
         to.borrow_mut().arrived += arrives;
         let had_none = std::mem::replace(&mut self.wire.reads.borrow_mut().room, room) == 0;
         if arrives > 0 || had_none {
-            self.peer.has_more |= arrives > 0;
+            self.socket.has_more |= arrives > 0;
             self.turns()?;
         }
         Ok(())
@@ -129,7 +129,7 @@ impl World {
         requests: &[u8],
         due: usize,
         cuts: impl Iterator<Item = (usize, usize)>,
-    ) -> Result<Vec<u8>, Gone> {
+    ) -> Result<Vec<u8>, Disconnection> {
         self.unsent.extend(requests);
         for (arrives, room) in cuts {
             self.use_client();
@@ -142,7 +142,7 @@ impl World {
     }
 
     /// The same, with no bound on what gets through.
-    fn ask(&mut self, request: &[u8], due: usize) -> Result<Vec<u8>, Gone> {
+    fn ask(&mut self, request: &[u8], due: usize) -> Result<Vec<u8>, Disconnection> {
         self.say(request, due, std::iter::repeat_n((usize::MAX, usize::MAX), 100))
     }
 }
@@ -194,7 +194,7 @@ proptest! {
         world.use_client();
         // If the bytes could still become TLS, the server waits for more until the time is over.
         if world.step(usize::MAX, usize::MAX).is_ok() {
-            prop_assert!(world.peer.is_over(&world.host.node().borrow(), NOW + 60_001));
+            prop_assert!(world.socket.is_over(&world.host.node().borrow(), NOW + 60_001));
         }
         prop_assert_eq!(world.host.node().borrow().counts.commands, 0);
     }
@@ -204,7 +204,7 @@ proptest! {
 fn a_plain_client_gets_no_reply_from_a_server_with_tls() {
     let mut world = World::new(Some(&Authority::new().acceptor()), None, Settings::default());
     let outcome = world.ask(b"*1\r\n$4\r\nPING\r\n", usize::MAX);
-    assert_eq!(outcome, Err(Gone::NotUnderstood("what came is not TLS".to_owned())));
+    assert_eq!(outcome, Err(Disconnection::NotUnderstood("what came is not TLS".to_owned())));
 }
 
 #[test]
@@ -215,11 +215,11 @@ fn a_client_whose_handshake_takes_too_long_is_ended() {
     world.unsent = b"PING\r\n".to_vec();
     world.use_client();
     world.step(100, usize::MAX).unwrap();
-    assert!(!world.peer.is_over(&world.host.node().borrow(), NOW + 5_000));
-    assert!(world.peer.is_over(&world.host.node().borrow(), NOW + 5_001));
+    assert!(!world.socket.is_over(&world.host.node().borrow(), NOW + 5_000));
+    assert!(world.socket.is_over(&world.host.node().borrow(), NOW + 5_001));
     let mut world = secured(settings);
     assert_eq!(world.ask(b"PING\r\n", PONG.len()), Ok(PONG.to_vec()));
-    assert!(!world.peer.is_over(&world.host.node().borrow(), NOW + 5_001));
+    assert!(!world.socket.is_over(&world.host.node().borrow(), NOW + 5_001));
 }
 
 #[test]
@@ -233,9 +233,13 @@ fn a_handshake_that_is_cut_off_ends_the_connection() {
         to.bytes.truncate(bytes);
         to.is_closed = true;
         drop(to);
-        world.peer.is_ending = true;
-        world.peer.has_more = true;
-        assert_eq!(world.step(usize::MAX, usize::MAX).and_then(|()| world.turns()), Err(Gone::Ended), "{bytes}");
+        world.socket.is_ending = true;
+        world.socket.has_more = true;
+        assert_eq!(
+            world.step(usize::MAX, usize::MAX).and_then(|()| world.turns()),
+            Err(Disconnection::Ended),
+            "{bytes}"
+        );
     }
 }
 
@@ -247,7 +251,7 @@ fn a_client_that_closes_tls_has_gone_though_its_socket_is_open() {
     world.use_client();
     world.client.close();
     // Its request is answered first.
-    assert_eq!(world.step(usize::MAX, usize::MAX), Err(Gone::Ended));
+    assert_eq!(world.step(usize::MAX, usize::MAX), Err(Disconnection::Ended));
     world.use_client();
     assert_eq!(world.replies, PONG);
 }
@@ -260,8 +264,8 @@ fn a_client_that_sends_no_more_is_answered_and_then_ended() {
         world.use_client();
         // The end of file arrives with the request, and is not reported again.
         world.wire.writes.borrow_mut().is_closed = true;
-        world.peer.is_ending = true;
-        assert_eq!(world.step(usize::MAX, usize::MAX), Err(Gone::Ended));
+        world.socket.is_ending = true;
+        assert_eq!(world.step(usize::MAX, usize::MAX), Err(Disconnection::Ended));
         world.use_client();
         assert_eq!(world.replies, PONG);
     }
@@ -270,8 +274,8 @@ fn a_client_that_sends_no_more_is_answered_and_then_ended() {
 #[test]
 fn tls_is_closed_properly_for_a_client_that_quits() {
     let mut world = secured(Settings::default());
-    assert_eq!(world.ask(b"QUIT\r\n", usize::MAX), Err(Gone::Ended));
-    world.peer.stream.close();
+    assert_eq!(world.ask(b"QUIT\r\n", usize::MAX), Err(Disconnection::Ended));
+    world.socket.stream.close();
     world.use_client();
     assert_eq!(world.replies, b"+OK\r\n");
     let nothing_follows = world.client.read(&mut [0; 10]).map_err(|error| error.kind());
@@ -289,8 +293,8 @@ fn a_client_without_a_required_certificate_is_refused() {
     };
     assert_eq!(outcome(Some(&own)), Ok(PONG.to_vec()));
     let due = "no certificate was shown, but one is required".to_owned();
-    assert_eq!(outcome(None), Err(Gone::NotUnderstood(due)));
-    assert!(matches!(outcome(Some(&others)), Err(Gone::NotUnderstood(why)) if why.contains("certificate")));
+    assert_eq!(outcome(None), Err(Disconnection::NotUnderstood(due)));
+    assert!(matches!(outcome(Some(&others)), Err(Disconnection::NotUnderstood(why)) if why.contains("certificate")));
 }
 
 #[test]
@@ -303,6 +307,6 @@ fn a_client_trusts_only_its_authority_and_the_name_that_it_expects() {
     assert_eq!(outcome(&own, None), Ok(PONG.to_vec()));
     assert_eq!(outcome(&own, Some(NAME)), Ok(PONG.to_vec()));
     for refused in [outcome(&others, None), outcome(&own, Some("another.test"))] {
-        assert!(matches!(refused, Err(Gone::NotUnderstood(why)) if why.contains("alert")));
+        assert!(matches!(refused, Err(Disconnection::NotUnderstood(why)) if why.contains("alert")));
     }
 }

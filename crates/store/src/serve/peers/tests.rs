@@ -13,7 +13,7 @@ use crate::member::Role;
 const CALLER: usize = 1;
 const CALLED: usize = 2;
 /// How often sockets are polled, for a tenth of a second each time.
-const MOST_LOOKS: usize = 100;
+const MOST_POLLS: usize = 100;
 /// How often sockets have their turn, at most a mebibyte each time, before a test gives up.
 const MOST_TURNS: usize = 100_000;
 
@@ -22,17 +22,21 @@ fn peer(number: u32, address: SocketAddr) -> Peer {
 }
 
 fn peers(own: Peer) -> Peers {
-    Peers::new(own, Secret::of(b"of a test"), None)
+    with_secret(own, b"of a test")
+}
+
+fn with_secret(own: Peer, secret: &[u8]) -> Peers {
+    Peers::new(own, Secret::of(secret), None)
 }
 
 /// A member that has called another one at an address, and the other one.
 fn connected(poll: &mut Poll, own: SocketAddr, other: &TcpListener, at: SocketAddr) -> [Peers; 2] {
     let [mut caller, mut called] = [peers(peer(1, own)), peers(peer(2, at))];
-    caller.call(poll.registry(), CALLER, at, [1; 32], 0).expect("somebody listens there");
+    caller.connect(poll.registry(), CALLER, at, [1; 32], 0).expect("somebody listens there");
     let (mut events, mut arrivals) = (Events::with_capacity(8), Vec::new());
-    for _ in 0..MOST_LOOKS {
+    for _ in 0..MOST_POLLS {
         if let Ok((stream, _)) = other.accept() {
-            called.let_in(poll.registry(), CALLED, stream, [2; 32], 0);
+            called.accept(poll.registry(), CALLED, stream, [2; 32], 0);
         }
         caller.turn(CALLER, &mut arrivals);
         called.turn(CALLED, &mut arrivals);
@@ -56,18 +60,18 @@ fn an_address_at_which_another_member_has_answered_is_not_called() {
         (peer(3, at), peer(4, own), peer(5, SocketAddr::from((Ipv4Addr::LOCALHOST, 9))));
     let known = |identity: Identity| [&former, &own_former, &elsewhere].into_iter().find(|it| it.identity == identity);
     [3, 4, 5].into_iter().for_each(|number| caller.expect(Identity(number)));
-    assert_eq!(caller.due_calls(known, 0), [elsewhere.address]);
+    assert_eq!(caller.due_connections(known, 0), [elsewhere.address]);
     // When the other one is gone, the former one may be back.
     drop(called);
     let (mut events, mut arrivals) = (Events::with_capacity(8), Vec::new());
-    for _ in 0..MOST_LOOKS {
+    for _ in 0..MOST_POLLS {
         caller.turn(CALLER, &mut arrivals);
         if !caller.reaches(Identity(2)) {
             break;
         }
         poll.poll(&mut events, Some(Duration::from_millis(100))).expect("it waits for what comes");
     }
-    assert_eq!(caller.due_calls(known, TIME_TO_CALL_AGAIN), [former.address, elsewhere.address]);
+    assert_eq!(caller.due_connections(known, TIME_TO_RECONNECT), [former.address, elsewhere.address]);
 }
 
 #[test]
@@ -120,11 +124,11 @@ fn a_member_that_calls_itself_meets_no_member() {
     let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).unwrap();
     let at = listener.local_addr().unwrap();
     let mut own = peers(peer(1, at));
-    own.call(poll.registry(), CALLER, at, [1; 32], 0).unwrap();
+    own.connect(poll.registry(), CALLER, at, [1; 32], 0).unwrap();
     let (mut events, mut arrivals) = (Events::with_capacity(8), Vec::new());
-    for _ in 0..MOST_LOOKS {
+    for _ in 0..MOST_POLLS {
         if let Ok((stream, _)) = listener.accept() {
-            own.let_in(poll.registry(), CALLED, stream, [2; 32], 0);
+            own.accept(poll.registry(), CALLED, stream, [2; 32], 0);
         }
         [CALLER, CALLED].into_iter().for_each(|token| own.turn(token, &mut arrivals));
         if own.failure(at).is_some() {
@@ -135,4 +139,29 @@ fn a_member_that_calls_itself_meets_no_member() {
         poll.poll(&mut events, Some(Duration::from_millis(100))).expect("it waits for what comes");
     }
     panic!("it was not told that it has called itself");
+}
+
+#[test]
+fn a_member_that_calls_one_with_another_secret_is_told_so() {
+    let mut poll = Poll::new().unwrap();
+    let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).unwrap();
+    let at = listener.local_addr().unwrap();
+    let own = SocketAddr::from((Ipv4Addr::LOCALHOST, 9));
+    let [mut caller, mut called] = [with_secret(peer(1, own), b"one"), with_secret(peer(2, at), b"another")];
+    caller.connect(poll.registry(), CALLER, at, [1; 32], 0).unwrap();
+    let (mut events, mut arrivals) = (Events::with_capacity(8), Vec::new());
+    for _ in 0..MOST_POLLS {
+        if let Ok((stream, _)) = listener.accept() {
+            called.accept(poll.registry(), CALLED, stream, [2; 32], 0);
+        }
+        called.turn(CALLED, &mut arrivals);
+        caller.turn(CALLER, &mut arrivals);
+        if caller.failure(at).is_some() {
+            assert_eq!(caller.failure(at), Some("it has another secret, or its message was changed on the way"));
+            assert!(arrivals.is_empty() && !called.has(CALLED), "{arrivals:?}");
+            return;
+        }
+        poll.poll(&mut events, Some(Duration::from_millis(100))).expect("it waits for what comes");
+    }
+    panic!("they have not refused each other");
 }

@@ -17,7 +17,7 @@ impl Machine {
     /// Tells its group role that it is leaving, or has left, the pool.
     pub(super) fn go_on_leaving(&mut self, now: u64) {
         let member = self.host.member();
-        let (leaves, has_left) = (member.departure().is_some(), member.has_left());
+        let (leaves, has_left) = (member.membership().departure().is_some(), member.membership().has_left());
         match &mut self.part {
             Part::Data(data) if has_left => data.leave(now, &mut self.output),
             Part::Spare(spare, _) if leaves => spare.leave(now),
@@ -28,8 +28,8 @@ impl Machine {
     /// Its progress with leaving and the members it waits for, if it is leaving.
     pub(super) fn how_it_leaves(&self) -> String {
         let member = self.host.member();
-        let Some(departure) = member.departure() else { return String::new() };
-        let awaited: Vec<Identity> = member.not_heard().map(|peer| peer.identity).collect();
+        let Some(departure) = member.membership().departure() else { return String::new() };
+        let awaited: Vec<Identity> = member.uninformed().map(|peer| peer.identity).collect();
         format!(", leaves ({:?}), waits for {awaited:?}", departure.stage)
     }
 
@@ -40,14 +40,14 @@ impl Machine {
             Part::Spare(spare, _) => spare.is_given(),
             Part::Parity(_) => false,
         };
-        self.host.member().has_left() && !keeps_it
+        self.host.member().membership().has_left() && !keeps_it
     }
 }
 
 impl World {
     /// Whether no member is about to leave.
     pub(super) fn nobody_leaves(&self) -> bool {
-        self.machines.iter().flatten().all(|machine| machine.host.member().departure().is_none())
+        self.machines.iter().flatten().all(|machine| machine.host.member().membership().departure().is_none())
             && self.leaving.is_subset(&self.left)
     }
 
@@ -80,19 +80,20 @@ impl World {
         self.commit(place, 0);
     }
 
-    /// A member that was lost before the parity held its wish to leave is rebuilt without that, and stays: nobody was told that it would leave.
+    /// A member that was lost before the parity held its wish to leave is rebuilt without that, and stays: nobody was
+    /// told that it would leave.
     fn forget_departures_that_were_lost(&mut self) {
         // A process of an earlier life, not yet told of the rebuilding, doesn't count.
         let is_last = |own: &&Peer| self.lives.get(&own.identity).copied().unwrap_or_default() == own.life;
         let machines = self.machines.iter().flatten();
-        let staying = machines.filter(|machine| machine.host.member().departure().is_none());
+        let staying = machines.filter(|machine| machine.host.member().membership().departure().is_none());
         let staying = staying.map(Machine::own).filter(is_last).map(|own| own.identity);
         let staying: BTreeSet<Identity> = staying.collect();
         self.leaving.retain(|it| !staying.contains(it));
     }
 
-    /// Replaces data members that have left, once their group knows that they have and has both parity members: otherwise
-    /// one of these could found a group of its own with the newcomer.
+    /// Replaces data members that have left, once their group knows that they have and has both parity members:
+    /// otherwise one of these could found a group of its own with the newcomer.
     pub(super) fn replace_those_that_left(&mut self) {
         self.forget_departures_that_were_lost();
         let is_there = |it| self.machines.iter().flatten().any(|machine| machine.own().identity == it);
@@ -229,14 +230,14 @@ fn a_member_that_had_no_room_in_a_group_asks_again_when_it_meets_the_parity_memb
     let mut member = DataMember::new(&Facts::default(), PATIENCE, 0);
     let meets = |member: &mut DataMember| {
         let mut output = Output::default();
-        member.meets(0, parity, &mut output);
+        member.connect(0, parity, &mut output);
         output.sends
     };
     let asks = |session| (parity, Message::Hello { session, life: 0, wish: Wish::Join });
     assert_eq!(meets(&mut member), [asks(1)]);
-    member.take(0, parity, Message::Full(1), &disk, &mut Output::default()).unwrap();
+    member.receive(0, parity, Message::Full(1), &disk, &mut Output::default()).unwrap();
     assert_eq!(meets(&mut member), []);
-    member.loses(parity);
+    member.disconnect(parity);
     assert_eq!(meets(&mut member), [asks(2)], "it may have been started again, and forgotten whom to tell of room");
 }
 
@@ -248,13 +249,13 @@ fn a_member_that_was_not_told_of_its_place_has_its_vote_and_waits_for_its_group(
     let elsewhere = View { group: Number(1, other), number: Number(1, other), lead: other, follower: None };
     let member = || {
         let mut member = DataMember::new(&Facts::default(), PATIENCE, 0);
-        member.meets(0, lead, &mut Output::default());
-        member.loses(lead);
+        member.connect(0, lead, &mut Output::default());
+        member.disconnect(lead);
         member
     };
     let takes = |member: &mut DataMember, from, message| {
         let mut output = Output::default();
-        member.take(0, from, message, &disk, &mut output).unwrap();
+        member.receive(0, from, message, &disk, &mut output).unwrap();
         output.sends
     };
     let joins = |to: Identity, sends: &[(Identity, Message)]| {
@@ -268,16 +269,16 @@ fn a_member_that_was_not_told_of_its_place_has_its_vote_and_waits_for_its_group(
     assert_eq!(takes(&mut is_asked, follower, Message::Ask { settled: view, number }), [(follower, granted.clone())]);
     // The lead has given it a place, and can't say so before its follower, which is lost, has confirmed that.
     let mut awaits_the_answer = DataMember::new(&Facts::default(), PATIENCE, 0);
-    awaits_the_answer.meets(0, lead, &mut Output::default());
+    awaits_the_answer.connect(0, lead, &mut Output::default());
     assert_eq!(takes(&mut awaits_the_answer, lead, Message::Ask { settled: view, number }), [(lead, granted)]);
     assert!(!joins(other, &takes(&mut is_asked, other, Message::Leads(elsewhere))));
     assert!(joins(follower, &takes(&mut is_asked, follower, Message::Leads(of_follower))));
     let (mut waits_in_vain, mut output) = (member(), Output::default());
     takes(&mut waits_in_vain, follower, Message::Ask { settled: view, number });
-    waits_in_vain.meets(0, other, &mut output);
-    waits_in_vain.poll(5 * PATIENCE, &mut output);
+    waits_in_vain.connect(0, other, &mut output);
+    waits_in_vain.tick(5 * PATIENCE, &mut output);
     assert_eq!(output.sends, []);
-    waits_in_vain.poll(6 * PATIENCE, &mut output);
+    waits_in_vain.tick(6 * PATIENCE, &mut output);
     assert!(joins(other, &output.sends));
 }
 
@@ -285,19 +286,19 @@ fn a_member_that_was_not_told_of_its_place_has_its_vote_and_waits_for_its_group(
 fn a_member_is_covered_once_its_group_has_confirmed_that() {
     let (lead, disk) = (Identity(1), Disk::default());
     let (mut member, mut output) = (DataMember::new(&Facts::default(), PATIENCE, 0), Output::default());
-    member.meets(0, lead, &mut output);
+    member.connect(0, lead, &mut output);
     let stands = Message::Stands { session: 1, files: Vec::new(), is_complete: false, leaves: false, view: None };
-    member.take(0, lead, stands, &disk, &mut output).unwrap();
+    member.receive(0, lead, stands, &disk, &mut output).unwrap();
     let completes = output.sends.iter().find_map(|(_, message)| match message {
         Message::Beat { number, is_complete: true, .. } => Some(*number),
         _ => None,
     });
     let number = completes.expect("there is nothing to send");
-    assert!(!member.may_tell((1, 40), 0), "it holds back what the parity may not hold, in case it is rebuilt");
+    assert!(!member.may_acknowledge((1, 40), 0), "it holds back what the parity may not hold, in case it is rebuilt");
     assert!(!member.is_covered(), "the beat may be lost together with the member");
-    member.take(0, lead, Message::Acknowledged { session: 1, number: number - 1 }, &disk, &mut output).unwrap();
+    member.receive(0, lead, Message::Acknowledged { session: 1, number: number - 1 }, &disk, &mut output).unwrap();
     assert!(!member.is_covered());
-    member.take(0, lead, Message::Acknowledged { session: 1, number }, &disk, &mut output).unwrap();
+    member.receive(0, lead, Message::Acknowledged { session: 1, number }, &disk, &mut output).unwrap();
     assert!(member.is_covered());
 }
 
@@ -311,14 +312,14 @@ fn a_member_leaves_once_the_parity_knows_of_its_run() {
         let (mut member, mut output) = (DataMember::new(&facts, PATIENCE, 0), Output::default());
         member.has_written((1, 40));
         member.leave(0, &mut output);
-        assert!(!member.may_tell((1, 40), 0), "another process could begin a run with the same number");
-        member.meets(0, lead, &mut output);
+        assert!(!member.may_acknowledge((1, 40), 0), "another process could begin a run with the same number");
+        member.connect(0, lead, &mut output);
         let files = vec![(FileName::log(1), Extent { length: parity_has, is_whole: false })];
         let stands = Message::Stands { session: 1, files, is_complete: true, leaves: false, view: None };
-        member.take(0, lead, stands, &disk, &mut output).unwrap();
+        member.receive(0, lead, stands, &disk, &mut output).unwrap();
         member.leave(0, &mut output);
         let is_told = |(_, message): &(Identity, Message)| matches!(message, Message::Hello { wish: Wish::Leave, .. });
-        (member.may_tell((1, 40), 0), output.sends.iter().any(is_told))
+        (member.may_acknowledge((1, 40), 0), output.sends.iter().any(is_told))
     };
     assert_eq!(leaves(0), (false, false));
     assert_eq!(leaves(40), (true, true));

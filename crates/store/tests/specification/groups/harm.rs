@@ -86,7 +86,7 @@ impl World {
         let Some((part, _)) = self.split.take_if(|(_, until)| *until <= self.now) else { return };
         for one in part {
             for other in self.places().into_iter().filter(|other| *other != one) {
-                self.meet(one, other);
+                self.connect(one, other);
             }
         }
     }

@@ -19,8 +19,8 @@ impl World {
         is_covered && has_spares && self.cut_off.is_empty() && self.split.is_none() && self.harm.is_none()
     }
 
-    /// Whether the other parity member of a group, if there is one and it has any parity, can have each member rebuilt, too. The lead may not have heard
-    /// yet that it was restarted.
+    /// Whether the other parity member of a group, if there is one and it has any parity, can have each member rebuilt,
+    /// too. The lead may not have heard yet that it was restarted.
     fn covers_as_well(&self, other: Option<Identity>) -> bool {
         let of_other = self.machines.iter().flatten().filter(|machine| Some(machine.own().identity) == other);
         let covers = |machine: &Machine| match &machine.part {

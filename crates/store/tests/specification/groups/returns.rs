@@ -26,14 +26,14 @@ fn parity(facts: &Facts) -> ParityMember {
 /// What it answers a member that greets in a life.
 fn answer(parity: &mut ParityMember, session: u64, life: u32, wish: Wish) -> Vec<Message> {
     let mut output = Output::default();
-    parity.take(MEMBER, Message::Hello { session, life, wish }, &mut output);
+    parity.receive(MEMBER, Message::Hello { session, life, wish }, &mut output);
     output.sends.into_iter().map(|(_, message)| message).collect()
 }
 
 /// Lets time pass, and returns what it sends meanwhile.
 fn wait(parity: &mut ParityMember, patiences: u64) -> Vec<Message> {
     let mut output = Output::default();
-    (0..10 * patiences).for_each(|_| parity.poll(PATIENCE / 10, &mut output));
+    (0..10 * patiences).for_each(|_| parity.tick(PATIENCE / 10, &mut output));
     output.sends.into_iter().map(|(_, message)| message).collect()
 }
 
@@ -46,15 +46,15 @@ fn stands(answer: &[Message]) -> bool {
 #[test]
 fn nobody_is_told_that_it_is_lost_before_another_process_is_that_member() {
     let mut parity = parity(&Facts::default());
-    parity.meets(SPARE, Role::Spare, &mut Output::default());
+    parity.connect(SPARE, Role::Spare, &mut Output::default());
     assert!(stands(&answer(&mut parity, 1, 0, Wish::Join)));
-    parity.take(MEMBER, Message::Beat { session: 1, number: 1, is_complete: true }, &mut Output::default());
+    parity.receive(MEMBER, Message::Beat { session: 1, number: 1, is_complete: true }, &mut Output::default());
     let is_given = |sent: &[Message], due| {
         sent.iter().any(|message| matches!(message, Message::Become(successor) if successor.life == due))
     };
     assert!(is_given(&wait(&mut parity, 4), 1));
     assert_eq!(answer(&mut parity, 2, 0, GO_ON), [], "the spare may have gone, and this one may be needed again");
-    parity.meets(OTHER_SPARE, Role::Spare, &mut Output::default());
+    parity.connect(OTHER_SPARE, Role::Spare, &mut Output::default());
     assert!(is_given(&wait(&mut parity, 2), 2), "the first one has not greeted");
     assert!(stands(&answer(&mut parity, 3, 2, GO_ON)));
     assert_eq!(answer(&mut parity, 4, 1, GO_ON), [Message::Lost(2)]);
@@ -94,18 +94,18 @@ fn of_an_older_version_only_the_last_life_is_known() {
 fn a_readmitted_member_greets_in_its_new_life() {
     let facts = Facts { covered_by: Some(OWN), life: 2, ..Facts::default() };
     let (mut member, disk, mut output) = (DataMember::new(&facts, PATIENCE, 7), Disk::default(), Output::default());
-    member.meets(0, OWN, &mut output);
+    member.connect(0, OWN, &mut output);
     let readmitted = |session| Message::Readmitted { session, life: 4 };
-    member.take(0, OWN, readmitted(7), &disk, &mut output).unwrap();
+    member.receive(0, OWN, readmitted(7), &disk, &mut output).unwrap();
     assert_eq!(member.take_new_life(), None, "that was meant for another process");
-    member.take(0, OWN, readmitted(8), &disk, &mut output).unwrap();
+    member.receive(0, OWN, readmitted(8), &disk, &mut output).unwrap();
     assert_eq!((member.take_new_life(), member.take_new_life()), (Some(4), None));
     assert_eq!(member.facts().life, 4);
-    member.take(0, OWN, Message::Lost(3), &disk, &mut output).unwrap();
+    member.receive(0, OWN, Message::Lost(3), &disk, &mut output).unwrap();
     assert!(!member.is_lost(), "that is the life of a spare that is the member no more");
     output = Output::default();
-    member.loses(OWN);
-    member.meets(0, OWN, &mut output);
+    member.disconnect(OWN);
+    member.connect(0, OWN, &mut output);
     let [(OWN, Message::Hello { session, life: 4, wish: GO_ON })] = output.sends[..] else { panic!("{output:?}") };
     assert!(session > Facts { life: 3, ..Facts::default() }.sessions_before(1 << 16), "later than those of life 3");
 }
@@ -172,7 +172,7 @@ fn a_newcomer_that_is_gone_before_it_was_covered_loses_its_place() {
     for parity in [&mut parity, &mut restarted] {
         assert_eq!(answer(parity, 2, 0, GO_ON), [Message::Left(2)], "nobody else is this member");
         assert!(stands(&answer(parity, 3, 0, Wish::Join)));
-        parity.take(MEMBER, Message::Beat { session: 3, number: 1, is_complete: true }, &mut Output::default());
+        parity.receive(MEMBER, Message::Beat { session: 3, number: 1, is_complete: true }, &mut Output::default());
         wait(parity, 20);
         assert_eq!(parity.members().count(), 1, "it could be rebuilt, and keeps its place");
     }
@@ -184,16 +184,16 @@ fn a_newcomer_that_is_given_up_is_received_once_its_share_of_the_parity_is_taken
     let change = || Change { file: FileName::log(1), at: 0, bytes: vec![1; 40], effect: Effect::Grows };
     let mut output = Output::default();
     for from in [MEMBER, OTHER] {
-        parity.take(from, Message::Hello { session: 1, life: 0, wish: Wish::Join }, &mut output);
-        parity.take(from, Message::Change { session: 1, number: 1, change: change() }, &mut output);
+        parity.receive(from, Message::Hello { session: 1, life: 0, wish: Wish::Join }, &mut output);
+        parity.receive(from, Message::Change { session: 1, number: 1, change: change() }, &mut output);
     }
-    parity.take(OTHER, Message::Beat { session: 1, number: 2, is_complete: true }, &mut output);
+    parity.receive(OTHER, Message::Beat { session: 1, number: 2, is_complete: true }, &mut output);
     wait(&mut parity, 7);
     assert_eq!(answer(&mut parity, 2, 0, GO_ON), [], "its share can't be computed without the other member");
-    parity.take(OTHER, Message::Hello { session: 2, life: 0, wish: GO_ON }, &mut output);
+    parity.receive(OTHER, Message::Hello { session: 2, life: 0, wish: GO_ON }, &mut output);
     let asked = wait(&mut parity, 1);
     let [Message::Read { request, .. }] = asked[..] else { panic!("{asked:?}") };
-    parity.take(OTHER, Message::Block { request, bytes: vec![1; 40] }, &mut output);
+    parity.receive(OTHER, Message::Block { request, bytes: vec![1; 40] }, &mut output);
     assert_eq!(answer(&mut parity, 3, 0, GO_ON), [Message::Left(3)]);
     assert_eq!(parity.members().collect::<Vec<_>>(), [OTHER]);
 }
@@ -202,12 +202,12 @@ fn a_newcomer_that_is_given_up_is_received_once_its_share_of_the_parity_is_taken
 fn a_member_that_has_lost_its_place_asks_for_another_one() {
     let (mut member, disk, mut output) =
         (DataMember::new(&Facts::default(), PATIENCE, 0), Disk::default(), Output::default());
-    member.meets(0, OWN, &mut output);
+    member.connect(0, OWN, &mut output);
     let stands = Message::Stands { session: 1, files: Vec::new(), is_complete: false, leaves: false, view: None };
-    member.take(0, OWN, stands, &disk, &mut output).unwrap();
-    member.meets(0, OWN, &mut output);
+    member.receive(0, OWN, stands, &disk, &mut output).unwrap();
+    member.connect(0, OWN, &mut output);
     output = Output::default();
-    member.take(0, OWN, Message::Left(2), &disk, &mut output).unwrap();
+    member.receive(0, OWN, Message::Left(2), &disk, &mut output).unwrap();
     assert_eq!(output.sends, [(OWN, Message::Hello { session: 3, life: 0, wish: Wish::Join })]);
 }
 

@@ -1,7 +1,9 @@
-//! Members that keep their data on disk, and die at any moment: everything promised comes back, even in the middle of splits and merges.
+//! Members that keep their data on disk, and die at any moment: everything promised comes back, even in the middle of
+//! splits and merges.
 //!
-//! Hosts are joined by slow links that break. A member that dies leaves at most a part of its last batch on disk, or garbage in its
-//! place; nobody was told of that batch. `make soak` runs more cases; a failure names the seed that `SEED=` runs again.
+//! Hosts are joined by slow links that break. A member that dies leaves at most a part of its last batch on disk, or
+//! garbage in its place; nobody was told of that batch. `make soak` runs more cases; a failure names the seed that
+//! `SEED=` runs again.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -109,7 +111,7 @@ impl Machine {
         // No two runs draw the same numbers.
         let chance = [(number as u64) << 32 | u64::from(runs), 2, 3];
         let node = Node::new(Settings::default(), 6379, chance, now);
-        let mut host = Host::kept_by(node, own.clone(), policy(), Some(Rc::clone(&journal)));
+        let mut host = Host::with_journal(node, own.clone(), policy(), Some(Rc::clone(&journal)));
         let (run, whole) = recover(&disk, &mut host);
         assert!(!was_kept(&disk[whole..], whole as u64), "member {number}: what is torn is no damage");
         let disk = disk[..whole].to_vec();
@@ -121,10 +123,12 @@ impl Machine {
 
 pub struct World {
     machines: Vec<Machine>,
-    /// Messages in flight: by time of arrival and a number that keeps their order; the sender, the receiver, and the bytes.
+    /// Messages in flight: by time of arrival and a number that keeps their order; the sender, the receiver, and the
+    /// bytes.
     links: BTreeMap<(u64, u64), (usize, usize, Vec<u8>)>,
     last: BTreeMap<(usize, usize), u64>,
-    /// What disks are making durable, at most once each at a time: by the time when it is, the machine, and how much of its disk. [B]
+    /// What disks are making durable, at most once each at a time: by the time when it is, the machine, and how much of
+    /// its disk. [B]
     syncs: BTreeMap<(u64, usize), usize>,
     pub draws: Draws,
     delay: u64,
@@ -173,7 +177,7 @@ impl World {
         for number in 1..4 {
             world.machines.push(Machine::start(number, Vec::new(), false, world.now, 1));
             world.begin(number);
-            world.meet_all(number);
+            world.connect_all(number);
         }
         world
     }
@@ -192,7 +196,8 @@ impl World {
         self.links.insert((*last, self.sent), (from, to, message));
     }
 
-    /// Writes a machine's turn to disk and sends its messages; unless it dies meanwhile, with probability `dies`. [1/10,000]
+    /// Writes a machine's turn to disk and sends its messages; unless it dies meanwhile, with probability `dies`.
+    /// [1/10,000]
     fn commit(&mut self, number: usize, dies: u64) {
         let machine = &mut self.machines[number];
         let sends = machine.clients.settle(&mut machine.host);
@@ -219,7 +224,7 @@ impl World {
         machine.waiting.extend(sends.into_iter().map(|(to, message)| (urgent, to.0 as usize - 100, message)));
         self.begin_sync(number);
         self.send_waiting(number);
-        self.hear(number);
+        self.receive(number);
     }
 
     /// A machine's disk begins to make durable what messages wait for, unless it is making something durable already.
@@ -251,7 +256,7 @@ impl World {
     }
 
     /// The clients of a machine receive their replies.
-    fn hear(&mut self, number: usize) {
+    fn receive(&mut self, number: usize) {
         for (connection, asked) in &mut self.machines[number].clients.each {
             let replies = String::from_utf8_lossy(connection.reply.unsent()).into_owned();
             if replies.is_empty() {
@@ -278,7 +283,8 @@ impl World {
         }
     }
 
-    /// A machine dies: messages to it are lost, and of its own messages each receiver gets a prefix. Then it is restarted.
+    /// A machine dies: messages to it are lost, and of its own messages each receiver gets a prefix. Then it is
+    /// restarted.
     fn crash(&mut self, number: usize) {
         let machine = &mut self.machines[number];
         self.during_changes += u64::from(machine.host.member().servers().any(|(_, server)| !server.is_steady()));
@@ -303,8 +309,8 @@ impl World {
         }
         self.machines[number] = Machine::start(number, disk, false, self.now, runs);
         self.begin(number);
-        self.meet_all(number);
-        if self.leaving.contains(&number) && self.machines[number].host.member().departure().is_none() {
+        self.connect_all(number);
+        if self.leaving.contains(&number) && self.machines[number].host.member().membership().departure().is_none() {
             // It was asked, but its log had not been made durable: it is asked again.
             self.ask_to_leave(number, 0);
         }
@@ -322,23 +328,23 @@ impl World {
         }
         for (number, lost) in [(one, other), (other, one)] {
             let lost = Identity(lost as u32 + 100);
-            self.machines[number].host.with_member(|member, _, outputs| member.loses(lost, outputs));
+            self.machines[number].host.with_member(|member, _, outputs| member.disconnect(lost, outputs));
         }
     }
 
-    fn meet_all(&mut self, number: usize) {
-        (0..self.machines.len()).filter(|other| *other != number).for_each(|other| self.meet(number, other));
+    fn connect_all(&mut self, number: usize) {
+        (0..self.machines.len()).filter(|other| *other != number).for_each(|other| self.connect(number, other));
     }
 
     /// Two machines reach each other again.
-    fn meet(&mut self, one: usize, other: usize) {
+    fn connect(&mut self, one: usize, other: usize) {
         for (number, met) in [(one, other), (other, one)] {
             let met = self.machines[met].host.member().own().clone();
             self.machines[number].host.with_member(|member, _, outputs| {
-                if !member.is_welcome() {
+                if !member.membership().is_welcome() {
                     member.join(met.identity, outputs);
                 }
-                member.meet(met, outputs);
+                member.connect(met, outputs);
             });
             self.commit(number, 0);
         }
@@ -363,7 +369,7 @@ impl World {
                 self.set_time(at);
                 let message: Message<Bucket> = postcard::from_bytes(&message).unwrap();
                 let from = Identity(from as u32 + 100);
-                self.machines[to].host.with_member(|member, now, outputs| member.take(now, from, message, outputs));
+                self.machines[to].host.with_member(|member, now, outputs| member.receive(now, from, message, outputs));
                 to
             }
             (_, Some((deadline, number))) => {
@@ -392,7 +398,7 @@ impl World {
     fn leave(&mut self, number: usize) {
         self.leaving.insert(number);
         // A machine that dies before it has recorded the request was never asked.
-        while self.machines[number].host.member().departure().is_none() {
+        while self.machines[number].host.member().membership().departure().is_none() {
             self.ask_to_leave(number, 20);
         }
     }
@@ -406,12 +412,17 @@ impl World {
     fn check_that_all_have_left(&self) {
         for &gone in &self.leaving {
             let member = self.machines[gone].host.member();
-            assert!(member.has_left(), "member {gone} never leaves: {:?}{}", member.departure(), self.how_it_stands());
+            assert!(
+                member.membership().has_left(),
+                "member {gone} never leaves: {:?}{}",
+                member.membership().departure(),
+                self.how_it_stands()
+            );
             let others = self.machines.iter().enumerate().filter(|(number, _)| !self.leaving.contains(number));
             for (number, other) in others {
                 let (other, gone) = (other.host.member(), member.own().identity);
                 let is_host = other.hints().iter().any(|(_, host)| host == gone);
-                assert!(!is_host && other.peer(gone).is_none(), "{number} still knows {gone}");
+                assert!(!is_host && other.membership().peer(gone).is_none(), "{number} still knows {gone}");
             }
         }
     }
@@ -445,7 +456,8 @@ impl World {
         self.send((number, client), Asked::Known { key, after, due }, &line, dies);
     }
 
-    /// A random client sends a recorded request, perhaps about the same key as others. Returns whether a client was free.
+    /// A random client sends a recorded request, perhaps about the same key as others. Returns whether a client was
+    /// free.
     pub fn ask_recorded(&mut self, operation: impl FnOnce(&mut Draws, u64) -> Operation, dies: u64) -> bool {
         let (number, client) = (self.some_machine(), self.draws.below(CLIENTS as u64) as usize);
         if self.machines[number].clients.each[client].1.is_some() {
@@ -461,12 +473,13 @@ impl World {
 
     /// A machine's talker sends lines, perhaps while it waits for replies.
     pub fn talk(&mut self, number: usize, lines: &str, dies: u64) {
-        let replies = self.told(number).unwrap_or_default();
+        let replies = self.acknowledged(number).unwrap_or_default();
         self.send((number, TALKER), Asked::Talk(replies), lines, dies);
     }
 
-    /// The replies to a machine's talker since the last call; none, if the machine has died since the talker sent something.
-    pub fn told(&mut self, number: usize) -> Option<String> {
+    /// The replies to a machine's talker since the last call; none, if the machine has died since the talker sent
+    /// something.
+    pub fn acknowledged(&mut self, number: usize) -> Option<String> {
         match &mut self.machines[number].clients.each[TALKER].1 {
             Some(Asked::Talk(replies)) => Some(std::mem::take(replies)),
             _ => None,
@@ -508,12 +521,12 @@ impl World {
             let (one, other) = (self.draws.below(machines) as usize, self.draws.below(machines) as usize);
             if self.draws.below(100) < 2 {
                 // The process of a member that has left has exited.
-                if !self.machines[one].host.member().has_left() {
+                if !self.machines[one].host.member().membership().has_left() {
                     self.compare_and_crash(one);
                 }
             } else if one != other && self.draws.below(100) < 2 {
                 self.break_link(one, other);
-                self.meet(one, other);
+                self.connect(one, other);
             }
         }
         self.until_nothing_is_under_way();
@@ -522,7 +535,7 @@ impl World {
     /// A machine dies between two batches: the restored member equals the one that died.
     fn compare_and_crash(&mut self, number: usize) {
         let machine = &self.machines[number];
-        let mut again = Host::kept_by(node(self.now), peer(number, 0), policy(), None);
+        let mut again = Host::with_journal(node(self.now), peer(number, 0), policy(), None);
         recover(&machine.disk, &mut again);
         assert_eq!(digest(again.member()), digest(machine.host.member()), "member {number} is brought back otherwise");
         self.crashes[0] += 1;
@@ -546,7 +559,7 @@ impl World {
             let behind: Vec<Identity> = member.behind().collect();
             format!(
                 "\n{number}: welcome {}, servers {servers:?}, {:?}, {:?}, behind {behind:?}, waits for {asked:?}",
-                member.is_welcome(),
+                member.membership().is_welcome(),
                 member.hints(),
                 member.image()
             )
@@ -558,7 +571,7 @@ impl World {
     pub fn shrink(&mut self) {
         for _ in 0..100 {
             for number in 0..self.machines.len() {
-                self.machines[number].host.with_member(|member, now, outputs| member.poll(now, outputs));
+                self.machines[number].host.with_member(|member, now, outputs| member.tick(now, outputs));
                 self.commit(number, 20);
             }
             self.until_nothing_is_under_way();
@@ -577,15 +590,15 @@ impl World {
 
 /// A log as the snapshot that takes its place.
 fn snapshot_of(disk: &[u8], now: u64) -> Vec<u8> {
-    let mut host = Host::kept_by(node(now), peer(0, 0), policy(), None);
+    let mut host = Host::with_journal(node(now), peer(0, 0), policy(), None);
     let (Some(run), _) = recover(disk, &mut host) else { return disk.to_vec() };
     let mut bytes = Vec::new();
     write_snapshot(host.member(), &run, &mut bytes).unwrap();
     bytes
 }
 
-/// The remains of a batch that was being written when the machine died: a prefix; all of it, with one byte changed; or a prefix, followed by
-/// zeros up to the file's new length.
+/// The remains of a batch that was being written when the machine died: a prefix; all of it, with one byte changed; or
+/// a prefix, followed by zeros up to the file's new length.
 fn torn(frame: &[u8], draws: &mut Draws) -> Vec<u8> {
     let (mut written, cut) = (frame.to_vec(), draws.below(frame.len() as u64) as usize);
     match draws.below(3) {
@@ -631,7 +644,7 @@ fn members_without_power_lose_the_end_of_their_logs_and_still_agree() {
 
 #[test]
 fn a_member_that_loses_its_power_after_it_let_others_in_knows_them() {
-    of_each_seed("let_in_without_power", 300, |seed| {
+    of_each_seed("admitted_without_power", 300, |seed| {
         let mut world = World::new(seed, true);
         for _ in 0..world.draws.below(20) {
             world.step(0);
@@ -640,7 +653,11 @@ fn a_member_that_loses_its_power_after_it_let_others_in_knows_them() {
         world.until_nothing_is_under_way();
         for machine in &world.machines {
             let member = machine.host.member();
-            assert!(member.is_welcome() && member.peers().count() == 3, "{}", world.how_it_stands());
+            assert!(
+                member.membership().is_welcome() && member.membership().peers().count() == 3,
+                "{}",
+                world.how_it_stands()
+            );
         }
     });
 }
@@ -664,7 +681,8 @@ fn simulate_leaving(loses_power: bool) {
         crashes += world.crashes[0] + world.crashes[1] - before;
         during_changes += world.during_changes;
         world.check_that_all_have_left();
-        moved += world.machines[leaver].host.member().departure().map_or(0, |departure| departure.moved.len());
+        moved +=
+            world.machines[leaver].host.member().membership().departure().map_or(0, |departure| departure.moved.len());
         world.check();
         world.run(200, true, |_| {});
         world.check();
@@ -731,7 +749,7 @@ fn a_log_that_is_cut_anywhere_holds_a_whole_number_of_batches() {
     for seed in 0..8 {
         let (log, states) = written(seed);
         for cut in 0..=log.len() {
-            let mut host = Host::kept_by(node(BEGIN), peer(0, 0), policy(), None);
+            let mut host = Host::with_journal(node(BEGIN), peer(0, 0), policy(), None);
             let (_, whole) = recover(&log[..cut], &mut host);
             let due = states.iter().rfind(|(length, _)| *length == whole).map(|(_, state)| state);
             assert!(whole <= cut && states.iter().all(|(length, _)| *length > cut || *length <= whole));

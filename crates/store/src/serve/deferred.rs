@@ -1,10 +1,12 @@
-//! Messages of other members that take long: requests that bring large values or change some that others share, and parts of a server that splits,
-//! merges or moves, if they have large values. Writing such a value to the log, or copying it, takes hundreds of milliseconds, for which all clients
-//! would wait: so it is done in parts, one in each turn of the loop, and the message is taken only then. And the steps of a transfer wait until
-//! clients have had their share of the time.
+//! Messages of other members that take long: requests that bring large values or change some that others share, and
+//! parts of a server that splits, merges or moves, if they have large values. Writing such a value to the log, or
+//! copying it, takes hundreds of milliseconds, for which all clients would wait: so it is done in parts, one in each
+//! turn of the loop, and the message is taken only then. And the steps of a transfer wait until clients have had their
+//! share of the time.
 //!
-//! That is as if the message had arrived later. Requests may overtake each other on their way, since those that must not are not under way at once.
-//! Messages between servers are numbered, and a later one of the same member waits for those before it.
+//! That is as if the message had arrived later. Requests may overtake each other on their way, since those that must
+//! not are not under way at once. Messages between servers are numbered, and a later one of the same member waits for
+//! those before it.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -83,7 +85,8 @@ pub(super) struct Prepared {
     pub(super) journaled: Vec<Journaled>,
 }
 
-/// Whether two messages of these members are the same, which was sent again. A client's request may come from another member then.
+/// Whether two messages of these members are the same, which was sent again. A client's request may come from another
+/// member then.
 fn are_the_same((one_from, one): (Identity, &Message<Bucket>), (from, message): (Identity, &Message<Bucket>)) -> bool {
     let asked = |message: &Message<Bucket>| message.request().map(|(_, request)| (request.client, request.number));
     match (one, message) {
@@ -92,15 +95,16 @@ fn are_the_same((one_from, one): (Identity, &Message<Bucket>), (from, message): 
     }
 }
 
-/// Messages that wait until their large values are prepared, or until clients have had their share, in the order in which they came.
+/// Messages that wait until their large values are prepared, or until clients have had their share, in the order in
+/// which they came.
 #[derive(Debug, Default)]
-pub(super) struct Preparing {
+pub(super) struct DeferredMessages {
     waiting: VecDeque<Waiting>,
     /// When the next step of a transfer may be taken.
     pub(super) pace: Pace,
 }
 
-impl Preparing {
+impl DeferredMessages {
     /// How long nothing can be done for the first one; none if nothing waits.
     pub(super) fn pause(&self, host: &Host, now: Instant) -> Option<Duration> {
         self.waiting.front().map(|first| self.pause_before(&first.message, host, now))
@@ -139,8 +143,9 @@ impl Preparing {
         self.waiting.push_back(Waiting { from, message, written });
     }
 
-    /// Writes the next part of the first message to the log, if there is one, and copies the next part of the large values that it changes. Returns the
-    /// message once nothing is left to do, and it does not have to wait for clients.
+    /// Writes the next part of the first message to the log, if there is one, and copies the next part of the large
+    /// values that it changes. Returns the message once nothing is left to do, and it does not have to wait for
+    /// clients.
     pub(super) fn prepare(&mut self, host: &mut Host, batch: Option<&mut Batch>, now: Instant) -> Option<Prepared> {
         let first = self.waiting.front_mut()?;
         if batch.is_some_and(|batch| !first.write_part(batch)) {
@@ -200,13 +205,13 @@ pub(super) mod tests {
             (Operation::Transaction(Version::Two, requests.to_vec()), 10),
             (Operation::Guarded(Version::Two, Vec::new(), requests.to_vec()), 10),
         ] {
-            let (mut host, mut preparing) = (host(), Preparing::default());
+            let (mut host, mut deferred) = (host(), DeferredMessages::default());
             let message = message(1, operation);
             assert!(host.takes_long(&message));
-            preparing.push(Identity(2), message);
-            let waits = (0..100).take_while(|_| preparing.prepare(&mut host, None, instant()).is_none()).count();
+            deferred.push(Identity(2), message);
+            let waits = (0..100).take_while(|_| deferred.prepare(&mut host, None, instant()).is_none()).count();
             assert_eq!(waits, parts - 1, "each turn copies a mebibyte, and the message is taken in the last one");
-            assert!(preparing.pause(&host, instant()).is_none());
+            assert!(deferred.pause(&host, instant()).is_none());
         }
     }
 
@@ -218,24 +223,24 @@ pub(super) mod tests {
 
     #[test]
     fn a_large_value_that_moves_is_written_in_parts_and_later_messages_of_its_member_wait() {
-        let (mut host, mut preparing, mut batch) = (host(), Preparing::default(), Batch::default());
+        let (mut host, mut deferred, mut batch) = (host(), DeferredMessages::default(), Batch::default());
         let record = Record::new(b"a", &vec![1; 3 << 20][..], None, 0);
         let chunk = ToServer::Chunk { buckets: vec![vec![record]], applied: Vec::new(), last: true };
         let [from, other] = [Identity(2), Identity(3)];
         let token = |number| sequenced(number, &ToServer::Token(Extent::of(2)));
-        preparing.push(from, sequenced(1, &chunk));
+        deferred.push(from, sequenced(1, &chunk));
         let now = instant();
-        assert!(preparing.holds_back(from, &token(2), &host, now));
-        assert!(!preparing.holds_back(other, &token(2), &host, now));
+        assert!(deferred.holds_back(from, &token(2), &host, now));
+        assert!(!deferred.holds_back(other, &token(2), &host, now));
         let asked = message(1, Operation::Request(Version::Two, request("GET a")));
-        assert!(!preparing.holds_back(from, &asked, &host, now));
-        preparing.push(from, token(2));
+        assert!(!deferred.holds_back(from, &asked, &host, now));
+        deferred.push(from, token(2));
         // The link has broken, and all messages come again.
-        preparing.push(from, sequenced(1, &chunk));
-        preparing.push(from, token(2));
+        deferred.push(from, sequenced(1, &chunk));
+        deferred.push(from, token(2));
         let mut prepared = Vec::new();
         for _ in 0..100 {
-            prepared.extend(preparing.prepare(&mut host, Some(&mut batch), now));
+            prepared.extend(deferred.prepare(&mut host, Some(&mut batch), now));
             assert!(batch.close(0, 0).unwrap().frame.len() < (1 << 20) + 100);
             batch.begin();
         }

@@ -5,20 +5,20 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr};
 
 use mio::net::TcpStream;
-use mio::{Interest, Registry, Token};
 
-use super::clients::Gone;
+use super::clients::Disconnection;
+use super::listeners::Listeners;
 use crate::pages::{LONGEST_HEAD, Request, Response, Status};
 use crate::record::Milliseconds;
-use crate::tls::{Acceptor, Stream};
+use crate::tls::Stream;
 
-/// The most visitors at a time.
+/// The most connections at a time.
 const MOST: usize = 64;
 /// The time for a request and its response. [ms]
 const TIME: Milliseconds = 10_000;
 
 #[derive(Debug)]
-struct Visitor {
+struct HttpConnection {
     stream: Stream<TcpStream>,
     address: SocketAddr,
     since: Milliseconds,
@@ -27,53 +27,51 @@ struct Visitor {
     response: Option<(Vec<u8>, usize)>,
 }
 
-/// All visitors, by their tokens.
+/// All connections, by their tokens.
 #[derive(Debug, Default)]
-pub struct Visitors(BTreeMap<usize, Visitor>);
+pub struct HttpConnections(BTreeMap<usize, HttpConnection>);
 
-impl Visitors {
-    /// Accepts a connection. A visitor for which there is no room is told so.
-    pub(super) fn let_in(
+impl HttpConnections {
+    /// Accepts a connection. One for which there is no room is told so.
+    pub(super) fn accept(
         &mut self,
-        registry: &Registry,
-        token: usize,
+        listeners: &mut Listeners,
         (mut stream, address): (TcpStream, SocketAddr),
-        acceptor: Option<&Acceptor>,
         now: Milliseconds,
     ) {
         if self.0.len() >= MOST {
-            if acceptor.is_none() {
-                // If this fails, the visitor is turned away all the same.
+            if listeners.acceptor.is_none() {
+                // If this fails, the connection is closed all the same.
                 let _ = stream.write(&Response::refusal(Status::Unavailable).bytes(false));
             }
             return;
         }
         // One that can't be registered is closed.
-        let ready = registry.register(&mut stream, Token(token), Interest::READABLE | Interest::WRITABLE);
-        if let Ok(stream) = ready.and_then(|()| Stream::accepted(stream, acceptor)) {
-            self.0.insert(token, Visitor { stream, address, since: now, received: Vec::new(), response: None });
+        if let Ok((token, stream)) = listeners.register(stream) {
+            self.0.insert(token, HttpConnection { stream, address, since: now, received: Vec::new(), response: None });
         }
     }
 
-    /// Handles a socket that has something to read, or room to send; one that is no visitor's is ignored. Returns the visitor that has gone, and why.
+    /// Handles a socket that has something to read, or room to send; any other is ignored. Returns the address of
+    /// a browser that has gone, and why.
     pub(super) fn turn(
         &mut self,
         token: usize,
         answer: impl FnOnce(&Request, IpAddr) -> Response,
-    ) -> Option<(SocketAddr, Gone)> {
-        let visitor = self.0.get_mut(&token)?;
-        let gone = visitor.turn(answer).err()?;
-        self.0.remove(&token).map(|visitor| (visitor.address, gone))
+    ) -> Option<(SocketAddr, Disconnection)> {
+        let connection = self.0.get_mut(&token)?;
+        let gone = connection.turn(answer).err()?;
+        self.0.remove(&token).map(|connection| (connection.address, gone))
     }
 
-    /// Ends visitors that have timed out.
-    pub fn poll(&mut self, now: Milliseconds) {
-        self.0.retain(|_, visitor| now.saturating_sub(visitor.since) < TIME);
+    /// Ends connections that have timed out.
+    pub fn tick(&mut self, now: Milliseconds) {
+        self.0.retain(|_, connection| now.saturating_sub(connection.since) < TIME);
     }
 }
 
-impl Visitor {
-    fn turn(&mut self, answer: impl FnOnce(&Request, IpAddr) -> Response) -> Result<(), Gone> {
+impl HttpConnection {
+    fn turn(&mut self, answer: impl FnOnce(&Request, IpAddr) -> Response) -> Result<(), Disconnection> {
         if self.response.is_none() {
             self.receive()?;
             let nowhere = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
@@ -92,25 +90,25 @@ impl Visitor {
     }
 
     /// Reads what has arrived, and keeps at most the length of the longest head.
-    fn receive(&mut self) -> Result<(), Gone> {
+    fn receive(&mut self) -> Result<(), Disconnection> {
         let mut buffer = [0; LONGEST_HEAD];
         // More than that at a time is no request.
         for _ in 0..LONGEST_HEAD {
             match self.stream.read(&mut buffer) {
-                Ok(0) => return Err(Gone::Ended),
+                Ok(0) => return Err(Disconnection::Ended),
                 Ok(bytes) => {
                     let room = LONGEST_HEAD - self.received.len();
                     self.received.extend_from_slice(&buffer[..bytes.min(room)]);
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(Gone::of(&error, &self.stream)),
+                Err(error) => return Err(Disconnection::of(&error, &self.stream)),
             }
         }
-        Err(Gone::Ended)
+        Err(Disconnection::Ended)
     }
 
-    fn send(&mut self) -> Result<(), Gone> {
+    fn send(&mut self) -> Result<(), Disconnection> {
         loop {
             let unsent = self.response.as_ref().map_or(&[][..], |(response, sent)| &response[*sent..]);
             let outcome = if unsent.is_empty() {
@@ -120,15 +118,15 @@ impl Visitor {
             };
             match outcome {
                 Ok(None) => break,
-                Ok(Some(0)) => return Err(Gone::Ended),
+                Ok(Some(0)) => return Err(Disconnection::Ended),
                 Ok(Some(bytes)) => self.response.iter_mut().for_each(|(_, sent)| *sent += bytes),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(_) => return Err(Gone::Ended),
+                Err(_) => return Err(Disconnection::Ended),
             }
         }
         if self.response.is_some() {
-            // Signals that nothing more follows; if that fails, the visitor has gone.
+            // Signals that nothing more follows; if that fails, the connection has gone.
             self.stream.close();
             let _ = self.stream.socket().shutdown(Shutdown::Write);
         }

@@ -1,6 +1,6 @@
-//! The turns of a node that keeps its data on disk: no reply or message leaves before the change behind it is on disk and, in a group, in the
-//! parity too. Messages about splits and merges, and those after them, wait until it is durable, unless the disk never has to be asked for that. Clients
-//! don't.
+//! The turns of a node that keeps its data on disk: no reply or message leaves before the change behind it is on disk
+//! and, in a group, in the parity too. Messages about splits and merges, and those after them, wait until it is
+//! durable, unless the disk never has to be asked for that. Clients don't.
 
 use std::cell::RefMut;
 use std::rc::Rc;
@@ -11,7 +11,7 @@ use mio::Waker;
 use crate::connection::Pause;
 use crate::host::Host;
 use crate::journal::directory::Directory;
-use crate::journal::disk::{Data, Disk, Error, Found, State};
+use crate::journal::disk::{Data, Disk, Error, Recovered, State};
 use crate::journal::{Batch, Journal, start};
 use crate::member::{Identity, Peer};
 use crate::node::Node;
@@ -25,11 +25,11 @@ use super::{Pool, Server};
 
 /// The state of a node that keeps its data on disk.
 #[derive(Debug)]
-pub(super) struct Keeper {
+pub(super) struct Persistence {
     journal: Journal,
     disk: Disk,
     /// What was found on disk at the start.
-    pub found: Found,
+    pub found: Recovered,
     /// When this turn of the loop began, by a monotonic clock: leases depend on it. [ms since the process was started]
     pub at: Milliseconds,
     /// Its role in a group, if it has one.
@@ -40,9 +40,9 @@ pub(super) struct Keeper {
     turns: Turns,
 }
 
-impl Keeper {
-    /// Restores the member on disk, or begins a new one: as the founder of a pool, or as a member that has yet to be let in. The loop is woken when the
-    /// disk has done something.
+impl Persistence {
+    /// Restores the member on disk, or begins a new one: as the founder of a pool, or as a member that has yet to be
+    /// admitted. The loop is woken when the disk has done something.
     pub(super) fn begin(
         data: Data,
         pool: &Pool,
@@ -51,20 +51,20 @@ impl Keeper {
         founds: bool,
         at: Milliseconds,
         waker: &Arc<Waker>,
-    ) -> Result<(Host, Keeper), Error> {
+    ) -> Result<(Host, Persistence), Error> {
         let (policy, parity) = (pool.policy, pool.parity);
         let (journal, directory, now) = (Journal::default(), data.directory.clone(), node.now);
-        let mut host = Host::kept_by(node, own.clone(), policy, Some(Rc::clone(&journal)));
+        let mut host = Host::with_journal(node, own.clone(), policy, Some(Rc::clone(&journal)));
         let waker = Arc::clone(waker);
         // If it can't be woken, the loop looks again in a tenth of a second.
         let (disk, found) = Disk::open(data, host.member_mut(), move || drop(waker.wake()))?;
         let directory_of_group = Directory::new(directory.clone());
-        if found.run.is_some() && founds && !host.member().is_welcome() {
+        if found.run.is_some() && founds && !host.member().membership().is_welcome() {
             return Err(Error::NotWelcome(directory));
         }
         let facts = directory_of_group.facts()?;
         // Its disk may be needed to rebuild others of its group, until the group says that it has left the group too.
-        if host.member().has_left() && (parity.is_none() || facts.covered_by.is_none()) {
+        if host.member().membership().has_left() && (parity.is_none() || facts.covered_by.is_none()) {
             return Err(Error::Left(directory));
         }
         let own = Peer { life: facts.life, ..own };
@@ -76,12 +76,12 @@ impl Keeper {
         let run = found.run.as_ref().map_or(1, |run| run.number + 1);
         let group = parity.map(|promise| Group::new(host.member().own(), &disk, facts, run, promise, at));
         let (turn, turns) = (Turn::default(), Turns::default());
-        let mut keeper = Keeper { journal, disk, found, at, group, turn, turns };
-        keeper.commit(now)?;
-        host.node().borrow_mut().kept = Some(keeper.disk.state());
+        let mut persistence = Persistence { journal, disk, found, at, group, turn, turns };
+        persistence.commit(now)?;
+        host.node().borrow_mut().disk = Some(persistence.disk.state());
         // Its run number must not be used again, whatever `--fsync` promises about the rest.
-        keeper.disk.keep()?;
-        Ok((host, keeper))
+        persistence.disk.keep()?;
+        Ok((host, persistence))
     }
 
     /// Writes the changes of this turn to disk. If that fails, nobody may be told of them.
@@ -116,9 +116,9 @@ impl Keeper {
     }
 
     /// The clients of the next turn whose replies may leave, and how each goes on.
-    pub(super) fn next_to_tell(&mut self) -> Option<Vec<(usize, Pause)>> {
+    pub(super) fn next_to_reply(&mut self) -> Option<Vec<(usize, Pause)>> {
         let (group, at) = (self.group.as_ref(), self.at);
-        self.turns.pop(|position| group.is_none_or(|group| group.may_tell(position, at)))
+        self.turns.pop(|position| group.is_none_or(|group| group.may_acknowledge(position, at)))
     }
 
     /// The next message to another member that may leave.
@@ -138,12 +138,12 @@ impl Keeper {
     }
 
     /// Handles another member's message about the group.
-    pub(super) fn hear(&mut self, from: Identity, message: GroupMessage) -> Result<(), Error> {
-        self.group.as_mut().map_or(Ok(()), |group| group.take(self.at, from, message, &self.disk))
+    pub(super) fn receive(&mut self, from: Identity, message: GroupMessage) -> Result<(), Error> {
+        self.group.as_mut().map_or(Ok(()), |group| group.receive(self.at, from, message, &self.disk))
     }
 
     /// Begins a snapshot, if a client has asked for one, and returns the state of the disk to show to clients.
-    pub(super) fn poll(&mut self, is_asked: bool, now: Milliseconds) -> Result<State, Error> {
+    pub(super) fn update_snapshot(&mut self, is_asked: bool, now: Milliseconds) -> Result<State, Error> {
         if is_asked {
             // A value and its parts must be in one log.
             self.write(now)?;
@@ -163,26 +163,25 @@ impl Keeper {
 impl Server {
     /// Begins a snapshot, if one was asked for, and updates the state that clients see.
     pub(super) fn check_snapshot(&mut self) -> Result<(), super::Error> {
-        let Some(keeper) = &mut self.keeper else { return Ok(()) };
+        let Some(persistence) = &mut self.persistence else { return Ok(()) };
         let node = &mut *self.host.node().borrow_mut();
         let is_asked = std::mem::take(&mut node.wants_snapshot);
-        node.kept = Some(keeper.poll(is_asked, node.now).map_err(super::Error::Kept)?);
+        node.disk = Some(persistence.update_snapshot(is_asked, node.now).map_err(super::Error::Persistence)?);
         Ok(())
     }
 
     /// Answers the clients that wait for a snapshot, once it is made.
-    pub(super) fn work_of_snapshot(&mut self) -> Result<(), super::Error> {
-        if self.savers.is_empty() {
+    pub(super) fn answer_savers(&mut self) -> Result<(), super::Error> {
+        if self.clients.savers.is_empty() {
             return Ok(());
         }
         self.check_snapshot()?;
-        let state = self.host.node().borrow().kept.as_ref().map(|kept| (kept.is_saving, kept.has_failed));
-        let (Some((false, has_failed)), Some(keeper)) = (state, &mut self.keeper) else { return Ok(()) };
-        for token in std::mem::take(&mut self.savers) {
-            let Some(peer) = self.peers.get_mut(&token) else { continue };
-            peer.connection.was_saved(has_failed);
-            peer.held += 1;
-            keeper.turn.clients.push((token, Pause::Turn));
+        let state = self.host.node().borrow().disk.as_ref().map(|disk| (disk.is_saving, disk.has_failed));
+        let (Some((false, has_failed)), Some(persistence)) = (state, &mut self.persistence) else { return Ok(()) };
+        for token in std::mem::take(&mut self.clients.savers) {
+            let Some(socket) = self.clients.sockets.get_mut(&token) else { continue };
+            socket.connection.was_saved(has_failed);
+            self.clients.hold(token, Pause::Turn, &mut persistence.turn);
         }
         Ok(())
     }
