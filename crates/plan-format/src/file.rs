@@ -1,5 +1,6 @@
 //! The file itself.
 
+use quantities::reading::{self, Misread};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
@@ -38,7 +39,8 @@ struct End {}
 
 pub(crate) fn read(text: &str, file: &str) -> Result<Plan, PlanError> {
     let place = Place { text, file };
-    let form: Form = toml::from_str(text).map_err(|error| place.of_toml(&error))?;
+    let parsed = toml::Deserializer::parse(text).map_err(Misread::unparsed);
+    let form: Form = parsed.and_then(reading::read).map_err(|misread| place.misread(misread))?;
     let (version, ranks) = (*form.maquette_plan.get_ref(), *form.ranks.get_ref());
     if version != VERSION {
         let allowed = format!("{VERSION}, the version that this maquette reads");
