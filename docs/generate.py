@@ -74,7 +74,9 @@ def _commands() -> str:
 
 def _help(command: dict[str, Any], level: int) -> str:
     page = f"{'#' * level} {command['name']}\n\n```text\n{command['help'].rstrip()}\n```\n\n"
-    return page + "".join(_help(below, level + 1) for below in command["commands"])
+    # The programs of a command have a page of their own.
+    below = command["commands"] if command["below"] == "Commands" else []
+    return page + "".join(_help(each, level + 1) for each in below)
 
 
 def _claims() -> str:

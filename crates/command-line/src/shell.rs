@@ -81,7 +81,8 @@ fn as_value(command: &Command) -> Value {
     let help = CommandLine::command().try_get_matches_from(name.split(' ').chain(["--help"])).err();
     let shown = command.get_subcommands().filter(|below| !below.is_hide_set() && below.get_name() != "help");
     let commands: Vec<Value> = shown.map(as_value).collect();
-    json!({"name": name, "help": help.map(|help| help.to_string()), "commands": commands})
+    let below = command.get_subcommand_help_heading().unwrap_or("Commands");
+    json!({"name": name, "help": help.map(|help| help.to_string()), "below": below, "commands": commands})
 }
 
 #[cfg(test)]
@@ -103,7 +104,7 @@ mod tests {
         let run = below(&all, "maquette run");
         let goal = below(&run, "maquette run goal");
         assert!(goal["help"].as_str().unwrap().contains("Usage: maquette run goal"), "{goal}");
-        assert_eq!(goal["commands"], serde_json::json!([]));
+        assert_eq!((&run["below"], &goal["commands"]), (&"Programs".into(), &serde_json::json!([])));
         assert!(all["commands"].as_array().unwrap().iter().all(|command| command["name"] != "maquette launch-rank"));
     }
 }
