@@ -194,6 +194,10 @@ impl<E: de::Error> de::Error for Noted<E> {
             Unexpected::Seq => Mistake::unexpected("type: ", &"list", expected),
             Unexpected::Map => Mistake::unexpected("type: ", &"table", expected),
             Unexpected::Unit => Mistake::unexpected("type: ", &"null", expected),
+            // That of serde writes large ones without an exponent.
+            Unexpected::Float(number) => {
+                Mistake::unexpected("type: ", &format_args!("floating point `{number:?}`"), expected)
+            }
             // The default of serde for numbers of more than 64 bits.
             Unexpected::Other(text) => {
                 Mistake::unexpected("type: ", &text.trim_end_matches(" as i128").trim_end_matches(" as u128"), expected)
@@ -281,6 +285,10 @@ mod tests {
             (
                 "[{\"ranks\": -1}]",
                 "[0].ranks 1:13 invalid value: integer `-1`, expected a whole number from 0 to 4294967295",
+            ),
+            (
+                "[{\"ranks\": 5e23}]",
+                "[0].ranks 1:15 invalid type: floating point `5e23`, expected a whole number from 0 to 4294967295",
             ),
             ("[{\"ranks\": 1, \"shares\": {}}]", "[0].shares 1:26 invalid type: table, expected a list, in brackets"),
             (
