@@ -1,4 +1,5 @@
-//! What the parser of command lines says of numbers, in the words of all other errors: what was found, and what is allowed.
+//! What the parser of command lines says of numbers, in the words of all other errors: what was found, and what is
+//! allowed.
 
 use std::error::Error;
 use std::ffi::OsString;

@@ -73,7 +73,8 @@ impl Description {
             Ok(reading::read::<Fields, _>(toml::Value::Table(table.clone())))
         };
         let fields = match read(settings::parsed(value))? {
-            // A number without a unit is not to be quoted, but to have one; and one in the place of a name is a wrong name.
+            // A number without a unit is not to be quoted, but to have one; and one in the place of a name is a wrong
+            // name.
             Err(first) => read(settings::as_text(value))?.map_err(|as_text| match as_text.mistake {
                 Some(Mistake::Unexpected { .. }) => first,
                 _ => as_text,

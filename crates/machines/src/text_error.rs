@@ -1,5 +1,5 @@
-//! Texts that people write, read so that an error says what is wrong and where: with line, column and field, and in plainer words than
-//! those of the parsers of TOML and JSON. Descriptions of machines and experiments are read with it.
+//! Texts that people write, read so that an error says what is wrong and where: with line, column and field, and in
+//! plainer words than those of the parsers of TOML and JSON. Descriptions of machines and experiments are read with it.
 
 use quantities::reading::{Misread, Mistake, read, without_place};
 use serde::de::DeserializeOwned;
@@ -38,8 +38,8 @@ pub fn read_json<T: DeserializeOwned>(text: &str, file: &str) -> Result<T, Error
     })
 }
 
-/// The error that a field of the `text` of `file` has this `problem`: at its line and column, or at those of the innermost table around it that
-/// is there, if the text is TOML.
+/// The error that a field of the `text` of `file` has this `problem`: at its line and column, or at those of the
+/// innermost table around it that is there, if the text is TOML.
 pub fn field_error(text: &str, file: &str, field: &str, problem: String) -> Error {
     let at = place_of(text, field).map(|byte| line_and_column(text, byte));
     located(file, at, field.to_owned(), Problem::Text(problem))

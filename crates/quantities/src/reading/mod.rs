@@ -1,4 +1,5 @@
-//! Reads values by serde so that an error says as data, not only in a sentence of a parser, which field is wrong, and how.
+//! Reads values by serde so that an error says as data, not only in a sentence of a parser, which field is wrong, and
+//! how.
 
 mod observed;
 
@@ -73,7 +74,8 @@ pub fn read<'de, T: Deserialize<'de>, D: Deserializer<'de>>(from: D) -> Result<T
     })
 }
 
-/// The names of the fields of `T`, in the order of its declaration: a field without a name is met by all that there are.
+/// The names of the fields of `T`, in the order of its declaration: a field without a name is met by all that there
+/// are.
 pub fn fields_of<T: DeserializeOwned>() -> &'static [&'static str] {
     let unnamed = MapDeserializer::<_, Noted<de::value::Error>>::new([("", "")].into_iter());
     match T::deserialize(unnamed).err().and_then(|error| error.mistake) {

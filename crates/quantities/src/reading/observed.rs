@@ -1,8 +1,8 @@
 //! A deserializer around another, which keeps its errors and notes beside them what was wrong.
 //!
-//! A parser's error is made by the type that is read (`E::unknown_field(found, known)`), and adds to it where that was. So the type is given an
-//! error of ours, [`Noted`], that takes down what it is told; the parser gets its own back, and what was noted waits in a cell until the
-//! parser returns.
+//! A parser's error is made by the type that is read (`E::unknown_field(found, known)`), and adds to it where that was.
+//! So the type is given an error of ours, [`Noted`], that takes down what it is told; the parser gets its own back, and
+//! what was noted waits in a cell until the parser returns.
 
 use std::cell::Cell;
 
@@ -46,8 +46,8 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Observed<'_, D> {
 
     // A parser that is told of a type makes the errors about it itself; one that isn't lets the type make them.
     forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple tuple_struct map
-        identifier
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq
+        tuple tuple_struct map identifier
     }
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
