@@ -51,6 +51,7 @@ bench: release ## measure how fast the simulations are, in Rust and from Python,
 	$(BIN)/python tests/bench/collectives.py
 	$(BIN)/python tests/bench/store.py
 	$(BIN)/python tests/bench/store_pool.py
+	$(BIN)/python tests/bench/store_client.py
 	$(BIN)/python tests/bench/store_parity.py
 	$(BIN)/python tests/bench/ycsb.py
 	cargo bench --locked --workspace --exclude maquette-python-bindings --bench '*'

@@ -48,19 +48,8 @@ def _collectives() -> str:
         text += f"## {program['name']}\n\n{program['about']}\n\n"
         rows = [[f"`{each['name']}`", each["about"], f"`{each['formula']}`"] for each in algorithms]
         text += _table(["algorithm", "description", "time without contention"], rows) + "\n"
-        legend = _told("programs", program["name"]).rstrip().rpartition("\n\n")[2]
-        text += f"{_escaped(' '.join(legend.split()))}.\n\n"
-    return text + _exchanges()
-
-
-def _exchanges() -> str:
-    """The algorithms of exchanges. Their times depend on the traffic matrix, so they have no formulas."""
-    listed = re.search(r"^ +--algorithm <NAME>\n.*?Possible values:\n(.*?)\n\n", _told("run", "all-to-all", "--help"), re.DOTALL | re.MULTILINE)
-    assert listed is not None
-    rows = [[f"`{name}`", " ".join(about.split())] for name, about in re.findall(r"- ([\w-]+): ([^-].*?)(?=\n +- |\Z)", listed[1], re.DOTALL)]
-    (about,) = (each["about"] for each in json.loads(_told("programs", "--json")) if each["name"] == "all-to-all")
-    text = f"## all-to-all\n\n{about} `maquette schedule` prints how many steps a schedule has, and the sum of their largest messages.\n\n"
-    return text + _table(["algorithm", "description"], rows) + "\n"
+        text += f"{_escaped(' '.join(program['legend'].split()))}.\n\n"
+    return text
 
 
 def _programs() -> str:
@@ -80,18 +69,14 @@ def _presets() -> list[dict[str, Any]]:
 
 def _commands() -> str:
     """The help of each command, and of each below it."""
-    return "".join(_help([], 2))
+    return _help(json.loads(_told("manual", "--json")), 2)
 
 
-def _help(words: list[str], level: int) -> list[str]:
-    told = _told(*words, "--help")
-    name = " ".join(["maquette", *words])
-    pages = [f"{'#' * level} {name}\n\n```text\n{told.rstrip()}\n```\n\n"]
-    listed = re.search(r"^Commands:\n(.*?)\n\n", told, re.DOTALL | re.MULTILINE)
-    for command in re.findall(r"^  ([a-z][\w-]*)", listed[1] if listed else "", re.MULTILINE):
-        if command != "help":
-            pages += _help([*words, command], level + 1)
-    return pages
+def _help(command: dict[str, Any], level: int) -> str:
+    page = f"{'#' * level} {command['name']}\n\n```text\n{command['help'].rstrip()}\n```\n\n"
+    # The programs of a command have a page of their own.
+    below = command["commands"] if command["below"] == "Commands" else []
+    return page + "".join(_help(each, level + 1) for each in below)
 
 
 def _claims() -> str:

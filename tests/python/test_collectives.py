@@ -1,6 +1,7 @@
 """Collectives that a program awaits."""
 
 import array
+import json
 import re
 import subprocess
 import sys
@@ -15,11 +16,9 @@ COMMAND = Path(sys.executable).with_name("maquette")
 
 
 def algorithms(program: str) -> list[str]:
-    """The names of algorithms in the help of the command."""
-    done = subprocess.run([COMMAND, "run", program, "--help"], capture_output=True, text=True, timeout=60, check=True)
-    listed = re.search(r"--algorithm <.*?>(.*?)\n      --", done.stdout, re.DOTALL)
-    assert listed is not None
-    return re.findall(r"^\s+- ([a-z0-9-]+):", listed[1], re.MULTILINE)
+    """The names of the algorithms that the command knows."""
+    done = subprocess.run([COMMAND, "programs", program, "--json"], capture_output=True, text=True, timeout=60, check=True)
+    return [algorithm["name"] for algorithm in json.loads(done.stdout)["algorithms"]]
 
 
 #: The parameters that some algorithms need.

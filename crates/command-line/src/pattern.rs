@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::choice::value_name;
 use super::failure::Failure;
+use super::quantity::whole;
 use super::{CommandOutput, working};
 use experiment::Provenance;
 use formats::output::WholeFile;
@@ -38,7 +39,7 @@ pub(super) struct Arguments {
     #[arg(long)]
     synthetic: bool,
     /// For random messages: how many, in percent of those of an all-to-all [default: 25].
-    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
+    #[arg(long, value_name = "PERCENT", value_parser = whole(0..=100_u8))]
     density: Option<u8>,
     /// For random messages: the size of each [default: 256].
     #[arg(long, value_name = "B")]

@@ -5,7 +5,7 @@ use programs::postal::{Alpha, AlphaRange, Delay, Lambda, Steps, break_even, gamm
 use quantities::Duration;
 
 use super::failure::Failure;
-use super::quantity::duration;
+use super::quantity::{duration, whole};
 use super::{CommandOutput, json};
 use report::terminal::{Side, columns, rounded};
 use tuning::theory::{MOST_NODES, Theory, first_nodes, name};
@@ -24,7 +24,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "L")]
     lambda: Lambda,
     /// How many nodes take part.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=i64::from(MOST_NODES)))]
+    #[arg(long, value_name = "N", value_parser = whole(2..=MOST_NODES))]
     nodes: u32,
     /// Also show the time of the tree in which a source always keeps this share of its nodes, from 0.5 to under 1.
     #[arg(long, value_name = "SHARE")]

@@ -98,8 +98,11 @@ fn text(program: &Description) -> String {
     for Summary { name, about, formula, .. } in algorithms {
         text += &format!("{name}: {about}\n    {formula}\n");
     }
-    let legend = if program.name == "all-to-all" { LEGEND_OF_EXCHANGES } else { LEGEND };
-    text + "\n" + legend + "\n"
+    text + "\n" + legend(program) + "\n"
+}
+
+fn legend(program: &Description) -> &'static str {
+    if program.name == "all-to-all" { LEGEND_OF_EXCHANGES } else { LEGEND }
 }
 
 /// The allowed values of a parameter, and its default.
@@ -129,10 +132,13 @@ fn as_value(program: &Description) -> Value {
         let parameters: Vec<&str> = parameters.iter().map(|parameter| parameter.name()).collect();
         json!({"name": name, "about": about, "formula": formula, "parameters": parameters})
     };
+    let algorithms: Vec<Value> = algorithms(program.name).into_iter().map(algorithm).collect();
+    let legend = (!algorithms.is_empty()).then(|| legend(program));
     json!({
         "name": program.name,
         "about": program.about,
         "parameters": program.parameters.iter().map(parameter).collect::<Vec<_>>(),
-        "algorithms": algorithms(program.name).into_iter().map(algorithm).collect::<Vec<_>>(),
+        "algorithms": algorithms,
+        "legend": legend,
     })
 }

@@ -10,6 +10,7 @@ use virtual_worlds::flit::traffic::{Effort, Known, Load, Point, Search, Span, Ve
 use super::choice::choice;
 use super::failure::Failure;
 use super::progress::Spinner;
+use super::quantity::whole;
 use super::traffic::Traffic;
 use super::{CommandOutput, cores};
 use experiment::EngineName as Engine;
@@ -42,7 +43,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "ENGINE", default_value = "fast", value_parser = choice::<Engine>())]
     engine: Engine,
     /// How many loads are run at the same time; as many as there are cores, if left out. The result does not depend on it.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", value_parser = whole(1..=u16::MAX))]
     threads: Option<u16>,
     /// Write a page with the chart to FILE.
     #[arg(long, value_name = "FILE")]

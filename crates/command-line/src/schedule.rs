@@ -15,6 +15,7 @@ use serde_json::json;
 use super::choice::choice;
 use super::failure::Failure;
 use super::progress::Spinner;
+use super::quantity::whole;
 use super::schedule_file::{self, Format, ScheduleFile};
 use super::settings::Settings;
 use super::sizes::size;
@@ -45,7 +46,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE")]
     traffic: Option<PathBuf>,
     /// Schedule an all-to-all among N ranks: each has a message for each other.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_RANKS)))]
+    #[arg(long, value_name = "N", value_parser = whole(1..=MOST_RANKS))]
     complete: Option<u32>,
     /// Schedule random messages among N ranks: this percentage of those of an all-to-all.
     #[arg(long, value_name = "N,PERCENT", value_parser = random)]
@@ -87,7 +88,7 @@ pub(super) struct Arguments {
     settings: Settings,
     /// Count the messages through the root of a tree whose branches have this many ranks; if left out, those of --machine, or of a tree with
     /// four branches a router as the CM-5's: 4 of 8 ranks, 16 of 32, 64 of 256.
-    #[arg(long, value_name = "RANKS", conflicts_with = "machine", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "RANKS", conflicts_with = "machine", value_parser = whole(1..=u32::MAX))]
     branch: Option<u32>,
 }
 

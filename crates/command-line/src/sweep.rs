@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::failure::{Failure, note, warn};
 use super::progress::Bar;
+use super::quantity::whole;
 use super::sizes::{Sizes, sizes};
 use super::{CommandOutput, cores};
 use experiment::Experiment;
@@ -39,7 +40,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FIELD=VALUES", value_parser = axis)]
     over: Vec<Axis>,
     /// Run each point with the seeds 1 to N.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", value_parser = whole(1..=1_000_000_u64))]
     seeds: Option<u64>,
     /// Write the table to FILE.arrow or FILE.csv; where the command was installed by pip, also to FILE.parquet.
     #[arg(long, value_name = "FILE")]
@@ -48,7 +49,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE", hide = true, requires = "out")]
     reported_out: Option<PathBuf>,
     /// How many points are run at the same time; as many as there are cores, if left out. The table does not depend on it.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", value_parser = whole(1..=u16::MAX))]
     threads: Option<u16>,
     /// Run the points on the workers of a dask scheduler, `dask:tcp://HOST:PORT`, or on the ranks of `mpi`, as in `mpiexec -n 3 maquette
     /// sweep ... --executor mpi`; where the command was installed by pip. The table does not depend on it.

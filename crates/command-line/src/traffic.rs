@@ -7,6 +7,7 @@ use machines::model::Machine;
 
 use super::choice::choice;
 use super::failure::Failure;
+use super::quantity::whole;
 use super::settings::Settings;
 use experiment::open_loop::{MOST_CYCLES, OpenLoop};
 use experiment::{EngineName as Engine, PatternName};
@@ -23,29 +24,29 @@ pub(super) struct Traffic {
     #[arg(long, default_value = "uniform", value_parser = choice::<PatternName>())]
     pattern: PatternName,
     /// The node that a hot spot is at; 0, if left out.
-    #[arg(long, value_name = "NODE")]
+    #[arg(long, value_name = "NODE", value_parser = whole(0..=u32::MAX))]
     hot_node: Option<u32>,
     /// The share of packets that go to the hot spot specifically; 0.1, if left out.
     #[arg(long, value_name = "SHARE")]
     hot_fraction: Option<f64>,
     /// The length of a packet, header included. [flits]
-    #[arg(long, value_name = "FLITS", default_value_t = 16)]
+    #[arg(long, value_name = "FLITS", default_value_t = 16, value_parser = whole(0..=u32::MAX))]
     packet: u32,
     /// The seed of random choices.
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
     /// The length of the warm-up; until the latency has settled, if left out. [cycles]
-    #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u64).range(1..=MOST_CYCLES))]
+    #[arg(long, value_name = "CYCLES", value_parser = whole(1..=MOST_CYCLES))]
     warm_up: Option<u64>,
     /// The length of the measurement; if left out, until it is decided whether the network carries the load. [cycles]
-    #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u64).range(1..=MOST_CYCLES))]
+    #[arg(long, value_name = "CYCLES", value_parser = whole(1..=MOST_CYCLES))]
     measure: Option<u64>,
     /// The most cycles to decide that; those in which each node sends 20,000 packets, if left out. [cycles]
-    #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u64).range(1..=MOST_CYCLES), conflicts_with = "measure")]
+    #[arg(long, value_name = "CYCLES", value_parser = whole(1..=MOST_CYCLES), conflicts_with = "measure")]
     budget: Option<u64>,
     /// The mean latency above which a load is too much; five times that of the empty network and at least 500, if left
     /// out. [cycles]
-    #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "CYCLES", value_parser = whole(1..=u64::MAX))]
     latency_limit: Option<u64>,
 }
 

@@ -1,4 +1,5 @@
-//! What the parser of command lines says of numbers, in the words of all other errors: what was found, and what is allowed.
+//! What the parser of command lines says of numbers, in the words of all other errors: what was found, and what is
+//! allowed.
 
 use std::error::Error;
 use std::ffi::OsString;
@@ -7,6 +8,7 @@ use std::num::{IntErrorKind, ParseIntError};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::failure::Failure;
+use crate::quantity::OutOfRange;
 
 /// The error of a command line, if it is about a number.
 pub(super) fn about_a_number(error: &clap::Error, line: &[OsString]) -> Option<Failure> {
@@ -33,15 +35,53 @@ pub(super) fn about_a_number(error: &clap::Error, line: &[OsString]) -> Option<F
 
 /// What is allowed where a number can't be read because of `problem`.
 fn allowed_by(problem: &(dyn Error + 'static)) -> Option<String> {
-    match problem.downcast_ref::<ParseIntError>().map(ParseIntError::kind) {
-        Some(IntErrorKind::Zero) => Some("a whole number, 1 or larger".to_string()),
-        Some(IntErrorKind::PosOverflow) => Some("a smaller number".to_string()),
-        Some(_) => Some("a whole number, 0 or larger".to_string()),
-        None => {
-            // The parser has the range in its text only: `0 is not in 1..=100`.
-            let text = problem.to_string();
-            let (first, last) = text.split_once(" is not in ")?.1.split_once("..=")?;
-            Some(format!("{first} to {last}"))
+    if let Some(OutOfRange { first, last }) = problem.downcast_ref() {
+        return Some(format!("{first} to {last}"));
+    }
+    Some(match problem.downcast_ref::<ParseIntError>()?.kind() {
+        IntErrorKind::Zero => "a whole number, 1 or larger".to_string(),
+        IntErrorKind::PosOverflow => "a smaller number".to_string(),
+        _ => "a whole number, 0 or larger".to_string(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::any::TypeId;
+    use std::ffi::OsString;
+
+    use clap::{Command, CommandFactory, Parser};
+
+    use super::about_a_number;
+    use crate::CommandLine;
+
+    /// A number without a range of ours would be reported in the words of the parser.
+    #[test]
+    fn every_option_that_is_a_number_says_which_are_allowed() {
+        let mut command = CommandLine::command();
+        command.build();
+        let mut options = 0;
+        check(&command, &mut vec!["maquette".into()], &mut options);
+        assert!(options > 20, "{options}");
+    }
+
+    fn check(command: &Command, words: &mut Vec<OsString>, options: &mut usize) {
+        let numbers = [TypeId::of::<u8>(), TypeId::of::<u16>(), TypeId::of::<u32>()];
+        for argument in command.get_arguments() {
+            let kind = argument.get_value_parser().type_id();
+            let (Some(name), true) = (argument.get_long(), numbers.iter().any(|number| kind == *number)) else {
+                continue;
+            };
+            let mut line = words.clone();
+            line.extend([format!("--{name}").into(), "5000000000".into()]);
+            let error = CommandLine::try_parse_from(&line).expect_err(name);
+            assert!(about_a_number(&error, &line).is_some(), "{line:?}: {error}");
+            *options += 1;
+        }
+        for below in command.get_subcommands() {
+            words.push(below.get_name().into());
+            check(below, words, options);
+            words.pop();
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use formats::input;
 use formats::input::InputFile;
-use machines::text_error::{field_error, json_error, toml_error};
+use machines::text_error::{field_error, read_json, read_toml};
 use quantities::{Bytes, Duration, FileFormat};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -203,8 +203,8 @@ impl Experiment {
     pub fn from_fields(fields: Map<String, Value>) -> Result<Experiment, Error> {
         let text = Value::Object(fields).to_string();
         // Nobody has seen this text, so the field says more than its line.
-        let experiment: Experiment = serde_json::from_str(&text)
-            .map_err(|error| Error::Field(json_error(&text, "the experiment", &error).anywhere()))?;
+        let experiment: Experiment =
+            read_json(&text, "the experiment").map_err(|error| Error::Field(error.anywhere()))?;
         match experiment.repeated_name() {
             Some((field, problem)) => Err(Error::Field(field_error("", "the experiment", &field, problem))),
             None => Ok(experiment),
@@ -272,10 +272,7 @@ fn read_text(path: &Path) -> Result<String, Error> {
 fn parsed<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, Error> {
     let file = path.display().to_string();
     let is_json = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
-    let read = match is_json {
-        true => serde_json::from_str(text).map_err(|error| json_error(text, &file, &error)),
-        false => toml::from_str(text).map_err(|error| toml_error(text, &file, &error)),
-    };
+    let read = if is_json { read_json(text, &file) } else { read_toml(text, &file) };
     read.map_err(|error| match FileFormat::of(text.as_bytes()) {
         Some(format) => Error::of_other_format(path, format, EXPERIMENT),
         None => Error::Field(error),

@@ -2,6 +2,10 @@
 //!
 //! Cells are separated by commas, semicolons or tabs, whichever comes first in the first line. A cell may
 //! be in double quotes. Empty lines and lines that begin with `#` are skipped.
+//!
+//! The crate `csv` writes our tables, but does not read these files: to it every text is valid, so that `"1"2` would be
+//! 12 and a quotation mark that is never closed a cell with the rest of the file in it, and it has no limit to the
+//! cells of a line.
 
 /// A line with cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,13 +16,11 @@ use crate::error::{Error, Fault, Origin, Problem};
 use crate::model::{Machine, Source};
 use crate::resolve;
 use fields::Fields;
-use quantities::{Bytes, IN_QUOTES};
+use quantities::Bytes;
+use quantities::reading::{self, Mistake};
 
 /// The longest description accepted.
 pub(crate) const LONGEST: Bytes = Bytes(16 << 20);
-
-/// What the parser calls a name out of several, where it finds another type.
-const A_NAME: &str = "invalid type: unit variant";
 
 /// The description of a machine, read but not yet resolved.
 #[derive(Clone, Debug)]
@@ -52,9 +50,7 @@ impl Description {
                 problem: Box::new(problem),
             });
         }
-        let failed = |error: toml::de::Error| locate::error(text, file, &error);
-        let fields = toml::from_str(text).map_err(failed)?;
-        let table = toml::from_str(text).map_err(failed)?;
+        let (fields, table) = (locate::read(text, file)?, locate::read(text, file)?);
         Ok(Description { fields, table, text: text.to_string(), file: file.to_string(), settings: Vec::new() })
     }
 
@@ -74,15 +70,18 @@ impl Description {
         let mut table = self.table.clone();
         let mut read = |value| {
             settings::change(&mut table, &path, value).map_err(fail)?;
-            Ok(toml::Value::Table(table.clone()).try_into::<Fields>())
+            Ok(reading::read::<Fields, _>(toml::Value::Table(table.clone())))
         };
-        let mut fields = read(settings::parsed(value))?;
-        // A number without a unit is not to be quoted, but to have one; and one in the place of a name is a wrong name.
-        let of_another_type = |message: &str| message.contains(IN_QUOTES) || message.contains(A_NAME);
-        if fields.as_ref().is_err_and(|error| of_another_type(error.message())) {
-            fields = read(settings::as_text(value))?;
-        }
-        self.fields = fields.map_err(|error| fail(settings::in_table(&path, locate::problem(error.message()))))?;
+        let fields = match read(settings::parsed(value))? {
+            // A number without a unit is not to be quoted, but to have one; and one in the place of a name is a wrong
+            // name.
+            Err(first) => read(settings::as_text(value))?.map_err(|as_text| match as_text.mistake {
+                Some(Mistake::Unexpected { .. }) => first,
+                _ => as_text,
+            }),
+            fields => fields,
+        };
+        self.fields = fields.map_err(|error| fail(settings::in_table(&path, locate::problem(error))))?;
         self.table = table;
         self.settings.push((path, setting));
         Ok(())
@@ -161,7 +160,7 @@ impl Description {
     /// last one.
     fn setting_at_fault(&self, field: &str) -> Option<&str> {
         let (_, last) = self.settings.last()?;
-        let alone = toml::from_str::<Fields>(&self.text).ok()?;
+        let alone = locate::read(&self.text, &self.file).ok()?;
         resolve::machine(&alone, "").ok()?;
         let within = |inner: &str, outer: &str| {
             inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))

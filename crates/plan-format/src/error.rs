@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use quantities::reading::Misread;
+
 /// Why a plan can't be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
@@ -51,17 +53,16 @@ impl Place<'_> {
         self.error(span.start, Some(field.to_owned()), problem, suggestion)
     }
 
-    /// An error of the TOML parser.
-    pub(crate) fn of_toml(&self, error: &toml::de::Error) -> PlanError {
-        let message = error.message().trim_end().replace('\n', "; ");
-        let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
-        let suggestion = match quoted.split_first() {
-            Some((found, known)) if message.starts_with("unknown ") => {
-                quantities::nearest(found, known.iter().copied()).map(str::to_owned)
-            }
-            _ => None,
+    /// What can't be read by serde.
+    pub(crate) fn misread(&self, misread: Misread<toml::de::Error>) -> PlanError {
+        let Misread { field, mistake, cause } = misread;
+        let problem = match &mistake {
+            Some(mistake) => mistake.to_string(),
+            None => cause.message().trim_end().replace('\n', "; "),
         };
-        self.error(error.span().map_or(self.text.len(), |span| span.start), None, message, suggestion)
+        let suggestion = mistake.and_then(|mistake| mistake.nearest()).map(str::to_owned);
+        let field = Some(field).filter(|field| !field.is_empty());
+        self.error(cause.span().map_or(self.text.len(), |span| span.start), field, problem, suggestion)
     }
 
     fn error(&self, byte: usize, field: Option<String>, problem: String, suggestion: Option<String>) -> PlanError {

@@ -1,8 +1,10 @@
 //! The file itself.
 
 use std::fmt;
+use std::sync::LazyLock;
 
 use programs::collectives::Collective;
+use quantities::reading::{self, Misread};
 use serde::de::{Error as _, MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -94,7 +96,7 @@ impl<'de> Visitor<'de> for FormVisitor {
                 "end" => end = Some(fields.next_value()?),
                 name => match planned().find(|collective| field_of(*collective) == name) {
                     Some(collective) => drop(listed.insert(collective, fields.next_value()?)),
-                    None => return Err(unknown(name)),
+                    None => return Err(A::Error::unknown_field(name, &FIELDS)),
                 },
             }
         }
@@ -113,15 +115,13 @@ impl<'de> Visitor<'de> for FormVisitor {
     }
 }
 
-/// The error of a field that there is not.
-fn unknown<E: serde::de::Error>(found: &str) -> E {
-    let collectives = planned().map(field_of);
-    let before = [VERSION_FIELD, "machine", "blake3", "set", "ranks", "only_blocking"].map(str::to_owned);
-    let after = ["all_to_all", "all_to_allv", "end"].map(str::to_owned);
-    let known: Vec<String> =
-        before.into_iter().chain(collectives).chain(after).map(|name| format!("`{name}`")).collect();
-    E::custom(format!("unknown field `{found}`, expected one of {}", known.join(", ")))
-}
+/// The names of all fields.
+static FIELDS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+    // A name of serde's lives as long as the program, and there are few.
+    let collectives = planned().map(|collective| &*field_of(collective).leak());
+    let before = [VERSION_FIELD, "machine", "blake3", "set", "ranks", "only_blocking"];
+    before.into_iter().chain(collectives).chain(["all_to_all", "all_to_allv", "end"]).collect()
+});
 
 /// The last table: a file that was cut short anywhere lacks it.
 #[derive(Serialize, Deserialize)]
@@ -130,7 +130,8 @@ struct End {}
 
 pub(crate) fn read(text: &str, file: &str) -> Result<Plan, PlanError> {
     let place = Place { text, file };
-    let form: Form = toml::from_str(text).map_err(|error| place.of_toml(&error))?;
+    let parsed = toml::Deserializer::parse(text).map_err(Misread::unparsed);
+    let form: Form = parsed.and_then(reading::read).map_err(|misread| place.misread(misread))?;
     let (version, ranks) = (*form.version.get_ref(), *form.ranks.get_ref());
     if version != VERSION {
         let allowed = format!("{VERSION}, the version that this maquette reads");

@@ -86,7 +86,7 @@ fn errors_are_reported_with_their_position() {
             "plan.toml:8:13: broadcast[0].algorithm: found `binomail`; allowed is one of linear, ",
         ),
         (with("binomial", "binomail"), "; did you mean `binomial`?"),
-        (with("segment", "segmnt"), "plan.toml:14:1: unknown field `segmnt`"),
+        (with("segment", "segmnt"), "plan.toml:14:1: broadcast[1]: there is no field `segmnt`"),
         (
             with("segment = \"4 KiB\"", "lambda = 2"),
             "broadcast[1].lambda: found a value; allowed is nothing with `pipeline`",

@@ -12,6 +12,7 @@ mod named;
 mod notation;
 mod rank;
 mod rate;
+pub mod reading;
 mod shown;
 mod spelling;
 pub mod splitmix64;

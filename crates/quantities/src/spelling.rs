@@ -13,26 +13,7 @@ pub fn nearest<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
 /// How many letters must be inserted, deleted, changed or swapped with their neighbour to turn `found` into `name`, ignoring
 /// case.
 pub fn edit_distance(found: &str, name: &str) -> usize {
-    let letters = |text: &str| text.to_ascii_lowercase().chars().collect::<Vec<char>>();
-    distance(&letters(found), &letters(name))
-}
-
-/// How many letters must be inserted, deleted, changed or swapped with their neighbour to turn `left` into `right`.
-fn distance(left: &[char], right: &[char]) -> usize {
-    let mut before: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=right.len()).collect();
-    for (i, &a) in left.iter().enumerate() {
-        let mut row = vec![i + 1];
-        for (j, &b) in right.iter().enumerate() {
-            let mut steps = (row[j] + 1).min(last[j + 1] + 1).min(last[j] + usize::from(a != b));
-            if i > 0 && j > 0 && a == right[j - 1] && b == left[i - 1] {
-                steps = steps.min(before[j - 1] + 1);
-            }
-            row.push(steps);
-        }
-        before = std::mem::replace(&mut last, row);
-    }
-    last[right.len()]
+    strsim::osa_distance(&found.to_ascii_lowercase(), &name.to_ascii_lowercase())
 }
 
 #[cfg(test)]

@@ -35,6 +35,7 @@
 
 use std::ops::Range;
 
+use quantities::reading::{self, Misread};
 use serde::{Deserialize, Serialize};
 use toml::{Spanned, Value};
 
@@ -204,7 +205,8 @@ impl Claims {
     /// What is wrong with `text`, and in which line.
     pub fn parse(file: &'static str, text: &str) -> Result<Claims, ClaimsError> {
         let mut reader = Reader { file, text, difference_percent: 0.0 };
-        let written: File = toml::from_str(text).map_err(|error| reader.wrong(&error))?;
+        let parsed = toml::Deserializer::parse(text).map_err(Misread::unparsed);
+        let written: File = parsed.and_then(reading::read).map_err(|misread| reader.misread(misread))?;
         reader.difference_percent = written.difference.percent;
         let mut all: Vec<Claim> = Vec::new();
         for claim in written.claim {
@@ -243,18 +245,15 @@ impl Reader<'_> {
         ClaimsError { file: self.file, line: self.line(&span), problem, suggestion: None }
     }
 
-    /// The parser's error, with the nearest name to an unknown one.
-    fn wrong(&self, error: &toml::de::Error) -> ClaimsError {
-        let message = error.message().trim_end();
-        let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
-        let suggestion = match quoted.split_first() {
-            Some((found, known)) if message.starts_with("unknown ") => {
-                quantities::nearest(found, known.iter().copied())
-            }
-            _ => None,
+    /// What can't be read by serde, with the nearest name to an unknown one.
+    fn misread(&self, misread: Misread<toml::de::Error>) -> ClaimsError {
+        let Misread { mistake, cause, .. } = misread;
+        let problem = match &mistake {
+            Some(mistake) => mistake.to_string(),
+            None => cause.message().trim_end().replace('\n', "; "),
         };
-        let found = self.error(error.span().unwrap_or(0..0), message.replace('\n', "; "));
-        ClaimsError { suggestion: suggestion.map(str::to_string), ..found }
+        let suggestion = mistake.and_then(|mistake| mistake.nearest()).map(str::to_string);
+        ClaimsError { suggestion, ..self.error(cause.span().unwrap_or(0..0), problem) }
     }
 
     fn claim(&self, written: WrittenClaim) -> Result<Claim, ClaimsError> {
@@ -422,7 +421,7 @@ mod tests {
     #[test]
     fn an_error_names_the_line_the_field_and_the_nearest_name() {
         for (rest, says) in [
-            ("at_leas = 3", "claims.toml:10: unknown field `at_leas`"),
+            ("at_leas = 3", "claims.toml:10: there is no field `at_leas`"),
             ("at_leas = 3", "; did you mean `at_least`?"),
             ("at_least = 'x'", "claims.toml:10: invalid type"),
             ("data = 'trained'\nat_least = 3", "; did you mean `training`?"),

@@ -10,6 +10,7 @@ use clap::Args;
 use self::text::Report;
 use super::failure::Failure;
 use super::progress::Bar;
+use super::quantity::whole;
 use super::settings::Settings;
 use super::{CommandOutput, cores};
 use formats::interrupt;
@@ -47,10 +48,10 @@ pub(super) struct Arguments {
     #[arg(long = "fit", value_name = "FIELD=LOW..HIGH", required = true, value_parser = Parameter::parse)]
     parameters: Vec<Parameter>,
     /// How often at most all times are simulated, each time with other values.
-    #[arg(long, value_name = "N", default_value_t = 300, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 300, value_parser = whole(1..=1_000_000_u32))]
     evaluations: u32,
     /// How many programs are simulated at once; as many as there are cores, if left out. The result does not depend on it.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", value_parser = whole(1..=u16::MAX))]
     threads: Option<u16>,
     /// Write the description with the fitted values to FILE; its comments stay.
     #[arg(long, value_name = "FILE.toml")]

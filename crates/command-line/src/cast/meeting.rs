@@ -11,6 +11,7 @@ use clap::Args;
 use quantities::shown_path;
 
 use crate::failure::{Failure, warn};
+use crate::quantity::whole;
 
 /// Where they meet by default: an address for use within an organisation, and a port that no well-known service uses.
 pub(super) const GROUP: &str = "239.255.77.66:7447";
@@ -22,7 +23,7 @@ pub(super) struct Way {
     #[arg(long, value_name = "NAME|ADDRESS", default_value = "127.0.0.1")]
     interface: String,
     /// How many networks packets may cross: for more than one, routers must forward multicast.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=32))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole(1..=32_u32))]
     hops: u32,
     /// Encrypt and authenticate everything with the key in this file, of 32 bytes or more; sender and receivers need the same.
     #[arg(long, value_name = "FILE")]

@@ -14,7 +14,7 @@ use serde_json::json;
 use super::meeting::{GROUP, Way, group, other_version};
 use crate::failure::{Failure, note, warn};
 use crate::progress::DataBar;
-use crate::quantity::{rate, seconds};
+use crate::quantity::{rate, seconds, whole};
 use crate::{CommandOutput, json};
 use formats::interrupt;
 use report::terminal::{amount, bytes_per_second, counted, rounded};
@@ -36,7 +36,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "GROUP[:PORT]", default_value = GROUP, value_parser = group)]
     to: SocketAddrV4,
     /// Wait for this many receivers, and end when they have everything.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    #[arg(long, value_name = "N", value_parser = whole(1..=1_000_u32))]
     receivers: Option<u32>,
     /// End when no receiver has joined for this time, in seconds or with a unit. 10 s where the number of receivers is not given.
     #[arg(long, value_name = "S", value_parser = seconds)]

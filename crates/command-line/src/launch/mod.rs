@@ -23,7 +23,7 @@ use super::CommandOutput;
 use super::choice::choice;
 use super::failure::{Failure, warn};
 use super::progress::Spinner;
-use super::quantity::duration;
+use super::quantity::{duration, whole};
 use super::run::program::{chosen, commands};
 use experiment::catalogue::descriptions;
 use experiment::{Experiment, MachineChoice, Provenance};
@@ -37,7 +37,7 @@ use machines::model::DATAGRAM;
 /// How long a launch may take by default.
 const DEFAULT_TIMEOUT: Duration = Duration::from_microseconds(600_000_000);
 /// The most repetitions of a program: all times of a rank must fit into its message to the launcher.
-const MOST_REPEATS: i64 = 50_000;
+const MOST_REPEATS: u32 = 50_000;
 /// The longest file of hosts that is read.
 const LONGEST_HOSTS: Bytes = Bytes(1 << 20);
 
@@ -75,7 +75,7 @@ pub(super) struct Arguments {
 #[derive(Args, Clone, Debug)]
 pub(super) struct Options {
     /// The number of ranks, all on this computer.
-    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=i64::from(MOST_RANKS)))]
+    #[arg(long, value_name = "N", value_parser = whole(1..=MOST_RANKS))]
     local: Option<u32>,
     /// The file with the hosts on which ranks run.
     #[arg(long, value_name = "FILE", conflicts_with = "local")]
@@ -108,10 +108,10 @@ pub(super) struct Options {
     #[arg(long)]
     trusted_network: bool,
     /// How often the program runs.
-    #[arg(long, value_name = "K", default_value_t = 1, value_parser = value_parser!(u32).range(1..=MOST_REPEATS))]
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = whole(1..=MOST_REPEATS))]
     pub(super) repeat: u32,
     /// The most packets under way to one rank, or by broadcast; 256, if left out, or as many bytes in longer datagrams.
-    #[arg(long, value_name = "PACKETS", value_parser = value_parser!(u32).range(1..=400))]
+    #[arg(long, value_name = "PACKETS", value_parser = whole(1..=400_u32))]
     window: Option<u32>,
     /// The longest datagram; 1472 B, if left out, which fills a frame. Longer ones are split by IP, and all of one is lost with any part.
     #[arg(long, value_name = "BYTES", value_parser = datagram)]

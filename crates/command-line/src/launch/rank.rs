@@ -10,6 +10,7 @@ use quantities::Rank;
 use super::own_program::{self, OwnProgram, OwnPrograms};
 use crate::CommandOutput;
 use crate::failure::Failure;
+use crate::quantity::whole;
 use experiment::Experiment;
 use launch::LaunchError;
 use launch::rank::Running;
@@ -31,7 +32,7 @@ pub(crate) struct RankArguments {
     #[arg(long, value_name = "ADDRESS:PORT")]
     control: SocketAddr,
     /// Which rank.
-    #[arg(long, value_name = "RANK")]
+    #[arg(long, value_name = "RANK", value_parser = whole(0..=u32::MAX))]
     rank: u32,
     /// The address of the interface to use.
     #[arg(long, value_name = "ADDRESS")]

@@ -12,6 +12,7 @@ use serde_json::json;
 use super::text::Outcome;
 use crate::failure::Failure;
 use crate::progress::Bar;
+use crate::quantity::whole;
 use crate::settings::Settings;
 use crate::sizes::{Sizes, sizes};
 use crate::{CommandOutput, cores};
@@ -40,22 +41,22 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "SIZES", default_value = "8..65536", value_parser = sizes)]
     bytes: Sizes,
     /// How many of the machine's nodes take part, from node 0; all, if left out.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole(0..=u32::MAX))]
     nodes: Option<u32>,
     /// Who sends first.
-    #[arg(long, value_name = "RANK", default_value_t = 0)]
+    #[arg(long, value_name = "RANK", default_value_t = 0, value_parser = whole(0..=u32::MAX))]
     from: u32,
     /// The largest k, how many ranks are sent to; 8 or as many as there are, if left out.
-    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(2..=i64::from(MOST_PARTNERS)))]
+    #[arg(long, value_name = "K", value_parser = whole(2..=MOST_PARTNERS))]
     partners: Option<u32>,
     /// How often partners are drawn for each k.
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=MOST_DRAWS))]
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = whole(1..=MOST_DRAWS))]
     draws: u32,
     /// The seed of draws and other random choices.
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
     /// How many experiments are run at once; as many as there are cores, if left out. The result does not depend on it.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", value_parser = whole(1..=u16::MAX))]
     threads: Option<u16>,
     /// Write a page with charts to FILE.
     #[arg(long, value_name = "FILE")]
@@ -63,7 +64,7 @@ pub(super) struct Arguments {
 }
 
 /// The most draws: with the most partners their times can still be fitted.
-const MOST_DRAWS: i64 = (MOST_SAMPLES / MOST_PARTNERS as usize) as i64;
+const MOST_DRAWS: u32 = MOST_SAMPLES as u32 / MOST_PARTNERS;
 /// The largest k, if it is not given.
 const DEFAULT_PARTNERS: u32 = 8;
 

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::progress::Bar;
+use crate::quantity::whole;
 use crate::settings::noted;
 use crate::{CommandOutput, cores, unless_interrupted};
 use experiment::Provenance;
@@ -29,7 +30,7 @@ const NEAR: f64 = 0.05;
 #[command(after_help = "Example:\n  maquette plan check --cases 200 --seed 1")]
 pub(super) struct Arguments {
     /// How many questions.
-    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = whole(1..=100_000_u64))]
     cases: u64,
     /// The seed that they are drawn with.
     #[arg(long, value_name = "S", default_value_t = 1)]
@@ -39,10 +40,10 @@ pub(super) struct Arguments {
     #[arg(long = "machine", value_name = "NAME|FILE")]
     machines: Vec<OsString>,
     /// How much a plan may run, in millions of packets times channels that they cross; with 0 all picks are by estimates.
-    #[arg(long, value_name = "MILLIONS", default_value_t = (BUDGET / 1e6) as u32)]
+    #[arg(long, value_name = "MILLIONS", default_value_t = (BUDGET / 1e6) as u32, value_parser = whole(0..=u32::MAX))]
     budget: u32,
     /// How many questions are dealt with at once; as many as there are cores, if left out.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", value_parser = whole(1..=u16::MAX))]
     threads: Option<u16>,
 }
 

@@ -9,6 +9,7 @@ use serde_json::json;
 
 use crate::cores;
 use crate::failure::Failure;
+use crate::quantity::whole;
 use crate::settings::Settings;
 use experiment::Provenance;
 use experiment::postal_clock::{exact_step, postal_machine};
@@ -27,7 +28,7 @@ pub(super) struct Place {
     #[command(flatten)]
     settings: Settings,
     /// How many ranks take part; all nodes of the machine, or as many as the traffic has, if left out.
-    #[arg(long, value_name = "N", alias = "nodes")]
+    #[arg(long, value_name = "N", alias = "nodes", value_parser = whole(0..=u32::MAX))]
     ranks: Option<u32>,
     /// On which nodes ranks run: in-order, random, contiguous-switches, contiguous-groups, scattered-switches, scattered-groups, or a list
     /// such as 0-7,12; in order, if left out.
@@ -37,10 +38,10 @@ pub(super) struct Place {
     #[arg(long, value_name = "SEED")]
     seed: Option<u64>,
     /// How much may be run, in millions of packets times channels that they cross; the rest is run in part, or estimated.
-    #[arg(long, value_name = "MILLIONS", default_value_t = (BUDGET / 1e6) as u32)]
+    #[arg(long, value_name = "MILLIONS", default_value_t = (BUDGET / 1e6) as u32, value_parser = whole(0..=u32::MAX))]
     budget: u32,
     /// How many algorithms are run at once; as many as there are cores, if left out. The result does not depend on it.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", value_parser = whole(1..=u16::MAX))]
     threads: Option<u16>,
     /// Run every algorithm to its end, however long that takes.
     #[arg(long, conflicts_with = "budget")]

@@ -11,6 +11,7 @@ use clap::Args;
 use super::choice::choice;
 use super::failure::Failure;
 use super::progress::Bar;
+use super::quantity::whole;
 use super::{CommandOutput, cores, print};
 use formats::interrupt;
 use formats::output::{Unwritable, WholeFile};
@@ -38,7 +39,7 @@ pub(super) struct Arguments {
     #[arg(long)]
     again: bool,
     /// How many runs are made at the same time; as many as there are cores, if left out.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", value_parser = whole(1..=u16::MAX))]
     threads: Option<u16>,
     /// In place of a report, judge each condition with draws within 5 % of the costs that were chosen, and keep in how many of them it
     /// holds in EXPERIMENTS/PAPER/robustness.toml. Draws that are there are continued.
@@ -46,7 +47,7 @@ pub(super) struct Arguments {
     robustness: bool,
     /// How many draws there are to be.
     #[arg(long, value_name = "N", default_value_t = studies::DRAWS, requires = "robustness")]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(value_parser = whole(1..=u32::MAX))]
     draws: u32,
     /// The folder with a folder for each paper.
     #[arg(long, value_name = "FOLDER", default_value = "experiments", requires = "robustness")]

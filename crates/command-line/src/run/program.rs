@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use virtual_worlds::jobs::placement::Placement;
 
 use crate::choice::{Suggesting, choice};
-use crate::quantity::duration;
+use crate::quantity::{duration, whole};
 
 /// On what a program runs, by which engine, and what is written down.
 #[derive(Args, Debug)]
@@ -23,7 +23,7 @@ pub(crate) struct RunOptions {
     machine: Option<PathBuf>,
     /// How many of the machine's nodes take part, from node 0; all, if left out. A LogGP machine has no number of its own, so it is
     /// required there.
-    #[arg(long, value_name = "N", alias = "ranks")]
+    #[arg(long, value_name = "N", alias = "ranks", value_parser = whole(0..=u32::MAX))]
     nodes: Option<u32>,
     /// On which nodes ranks run: in-order, random, contiguous-switches, contiguous-groups, scattered-switches, scattered-groups, or a list
     /// such as 0-7,12; in order, if left out.

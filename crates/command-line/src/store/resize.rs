@@ -13,7 +13,7 @@ use super::access::Access;
 use super::address;
 use crate::failure::Failure;
 use crate::progress::Spinner;
-use crate::quantity::seconds;
+use crate::quantity::{seconds, whole};
 use crate::{CommandOutput, json};
 
 /// How long a member may take to answer.
@@ -58,7 +58,7 @@ struct Asked {
     #[arg(value_name = "HOST:PORT", default_value = "127.0.0.1:6379")]
     member: String,
     /// How many servers to add, or to remove; 0 lets the records decide again.
-    #[arg(value_name = "SERVERS", default_value_t = 1)]
+    #[arg(value_name = "SERVERS", default_value_t = 1, value_parser = whole(0..=u32::MAX))]
     servers: u32,
     /// How long to wait until that is done, in seconds or with a unit.
     #[arg(long, value_name = "S", default_value = "60", value_parser = seconds)]

@@ -18,7 +18,7 @@ use super::access::ServerTls;
 use super::observability::Observability;
 use super::{first_line, member_address};
 use crate::failure::{Failure, warn};
-use crate::quantity::seconds;
+use crate::quantity::{seconds, whole};
 use crate::{CommandOutput, json, print};
 use formats::interrupt;
 
@@ -74,7 +74,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     bind: Vec<IpAddr>,
     /// The port on which to listen; 0 for any free one.
-    #[arg(long, default_value_t = 6379)]
+    #[arg(long, default_value_t = 6379, value_parser = whole(0..=u16::MAX))]
     port: u16,
     /// Another member, with its port for members; can be given several times.
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = member_address)]
@@ -83,13 +83,13 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     capacity: u64,
     /// The most servers that a member hosts.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole(0..=u32::MAX))]
     servers: u32,
     /// The port for other members; if left out, 10,000 above that for clients, or a free one if there is no such port.
-    #[arg(long, value_name = "PORT")]
+    #[arg(long, value_name = "PORT", value_parser = whole(0..=u16::MAX))]
     members_port: Option<u16>,
     /// The port for clients that follow slots; if left out, 15,000 above that for clients, or a free one if there is no such port.
-    #[arg(long, value_name = "PORT")]
+    #[arg(long, value_name = "PORT", value_parser = whole(0..=u16::MAX))]
     slots_port: Option<u16>,
     /// A directory in which to keep the data, created if it does not exist. Data that is already there is served again.
     #[arg(long, value_name = "DIR")]
@@ -98,7 +98,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "WHEN", value_enum, default_value_t, requires = "data")]
     fsync: When,
     /// How many members of a group of four may be lost, with their disks: 0, 1 or 2. All members need the same value.
-    #[arg(long, value_name = "K", default_value_t = 0)]
+    #[arg(long, value_name = "K", default_value_t = 0, value_parser = whole(0..=u32::MAX))]
     parity: u32,
     /// The role of this member. A member that is restarted keeps the role recorded in its directory.
     #[arg(long, value_enum, default_value_t)]

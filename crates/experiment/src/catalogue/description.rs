@@ -1,5 +1,6 @@
 //! What a program is, and what it can be told, as its type says it.
 
+use quantities::reading::fields_of;
 use schemars::Schema;
 use serde_json::{Map, Value, json};
 
@@ -78,8 +79,9 @@ impl Description {
         let properties = schema.get("properties").and_then(Value::as_object);
         let mut parameters: Vec<Parameter> =
             properties.into_iter().flatten().map(|(name, schema)| Parameter::of(name, schema)).collect();
-        let order = declared_order::<E>();
-        parameters.sort_by_key(|parameter| order.iter().position(|name| *name == parameter.name));
+        // Schemas are sorted; the order of the help is that of the declaration.
+        let order = fields_of::<E>();
+        parameters.sort_by_key(|parameter| order.iter().position(|&name| name == parameter.name));
         Description {
             name: E::NAME,
             about: about.to_owned(),
@@ -130,14 +132,6 @@ impl Description {
         self.check_alone(&parameter.name, &value)?;
         Ok(value)
     }
-}
-
-/// The names of a program's parameters in the order in which they are declared, which is that of the help: schemas are sorted. The
-/// reader of a parameter that there is not names those that there are.
-fn declared_order<E: Entry>() -> Vec<String> {
-    let none = Map::from_iter([(String::new(), Value::Null)]);
-    let complaint = serde_json::from_value::<E>(Value::Object(none)).err().map(|error| error.to_string());
-    complaint.unwrap_or_default().split('`').skip(3).step_by(2).map(str::to_owned).collect()
 }
 
 impl Parameter {

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::LazyLock;
 
 use programs::Group;
 use programs::catalogue::{Catalogue, MissingParameter, Parameter, Parameters};
@@ -154,11 +155,20 @@ impl Default for Given {
     }
 }
 
-/// The names of the parameters that a collective has use for, by its shape and by what its algorithms ask for.
-struct Fields(Vec<&'static str>);
+/// The names of the parameters that each collective has use for, by its shape and by what its algorithms ask for.
+static FIELDS: LazyLock<Vec<Vec<&'static str>>> =
+    LazyLock::new(|| Collective::ALL.iter().map(|collective| Fields::of(*collective)).collect());
+
+/// The parameters that a collective has use for.
+struct Fields;
 
 impl Fields {
-    fn of(collective: Collective) -> Fields {
+    /// Their names.
+    fn named(collective: Collective) -> &'static [&'static str] {
+        &FIELDS[collective as usize]
+    }
+
+    fn of(collective: Collective) -> Vec<&'static str> {
         let (shape, entries) = (collective.shape(), collective.summaries());
         let asks = |parameter: Parameter| entries.iter().any(|entry| entry.parameters.contains(&parameter));
         let all = [
@@ -175,7 +185,7 @@ impl Fields {
             ("order", true),
             ("group", true),
         ];
-        Fields(all.into_iter().filter(|(_, has)| *has).map(|(name, _)| name).collect())
+        all.into_iter().filter(|(_, has)| *has).map(|(name, _)| name).collect()
     }
 
     /// What a parameter is for, where that depends on the collective.
@@ -227,9 +237,8 @@ impl<R> Default for Listed<R> {
 
 impl<R: Row> Serialize for Listed<R> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let written = serde_json::to_value(&self.0).map_err(serde::ser::Error::custom)?;
-        let fields = Fields::of(R::COLLECTIVE).0;
-        let written = fields.into_iter().filter_map(|name| Some((name, written.get(name)?)));
+        let all = serde_json::to_value(&self.0).map_err(serde::ser::Error::custom)?;
+        let written = Fields::named(R::COLLECTIVE).iter().filter_map(|name| Some((*name, all.get(*name)?)));
         to.collect_map(written)
     }
 }
@@ -250,8 +259,8 @@ impl<'de, R: Row> Visitor<'de> for ListedVisitor<R> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Listed<R>, A::Error> {
-        let (fields, mut given) = (Fields::of(R::COLLECTIVE).0, Given::default());
-        while let Some(name) = map.next_key_seed(FieldName(&fields))? {
+        let (fields, mut given) = (Fields::named(R::COLLECTIVE), Given::default());
+        while let Some(name) = map.next_key_seed(FieldName(fields))? {
             match name.as_str() {
                 "bytes" => given.bytes = map.next_value()?,
                 "algorithm" => {
@@ -267,7 +276,7 @@ impl<'de, R: Row> Visitor<'de> for ListedVisitor<R> {
                 "root" => given.root = map.next_value()?,
                 "order" => given.order = map.next_value()?,
                 "group" => given.group = map.next_value()?,
-                name => return Err(unknown(name, &fields)),
+                name => return Err(A::Error::unknown_field(name, fields)),
             }
         }
         Ok(Listed(given, PhantomData))
@@ -275,9 +284,9 @@ impl<'de, R: Row> Visitor<'de> for ListedVisitor<R> {
 }
 
 /// Reads the name of a parameter, one of these: an error is then where the name is.
-struct FieldName<'a>(&'a [&'static str]);
+struct FieldName(&'static [&'static str]);
 
-impl<'de> DeserializeSeed<'de> for FieldName<'_> {
+impl<'de> DeserializeSeed<'de> for FieldName {
     type Value = String;
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<String, D::Error> {
@@ -285,7 +294,7 @@ impl<'de> DeserializeSeed<'de> for FieldName<'_> {
     }
 }
 
-impl Visitor<'_> for FieldName<'_> {
+impl Visitor<'_> for FieldName {
     type Value = String;
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -293,14 +302,8 @@ impl Visitor<'_> for FieldName<'_> {
     }
 
     fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<String, E> {
-        if self.0.contains(&name) { Ok(name.to_owned()) } else { Err(unknown(name, self.0)) }
+        if self.0.contains(&name) { Ok(name.to_owned()) } else { Err(E::unknown_field(name, self.0)) }
     }
-}
-
-/// The error of a parameter that there is not.
-fn unknown<E: serde::de::Error>(found: &str, fields: &[&str]) -> E {
-    let known: Vec<String> = fields.iter().map(|field| format!("`{field}`")).collect();
-    E::custom(format!("unknown field `{found}`, expected one of {}", known.join(", ")))
 }
 
 impl<R: Row> JsonSchema for Listed<R> {
@@ -311,9 +314,8 @@ impl<R: Row> JsonSchema for Listed<R> {
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let mut of_any = Given::json_schema(generator);
         let algorithm = generator.subschema_for::<Option<Named<R::Algorithm>>>();
-        let fields = Fields::of(R::COLLECTIVE).0;
         let mut properties = Map::new();
-        for name in fields {
+        for &name in Fields::named(R::COLLECTIVE) {
             let Some(mut schema) = of_any.get("properties").and_then(|all| all.get(name)).cloned() else { continue };
             if let (true, Some(parts)) = (name == "algorithm", schema.as_object_mut()) {
                 parts.remove("type");
@@ -337,7 +339,7 @@ impl<R: Row> Entry for Listed<R> {
 
     /// Where an algorithm can be made for the latency of the model.
     fn is_in_postal_model() -> bool {
-        Fields::of(R::COLLECTIVE).0.contains(&Parameter::Lambda.name())
+        Fields::named(R::COLLECTIVE).contains(&Parameter::Lambda.name())
     }
 
     fn prepare(&self, site: &mut Site) -> Result<Box<dyn Ready>, Error> {
@@ -458,7 +460,7 @@ impl Setup {
 
     /// What the result repeats: the parameters that the collective has, and those that the algorithm has used.
     fn parameters(&self, (algorithm, inputs): &(AnyAlgorithm, Parameters)) -> Map<String, Value> {
-        let (given, Fields(stated)) = (&self.given, Fields::of(self.collective));
+        let (given, stated) = (&self.given, Fields::named(self.collective));
         let used = |parameter: Parameter, value: Value| (parameter.name(), value, inputs.has_used(parameter));
         let all = [
             ("bytes", json!(given.bytes.0.0), stated.contains(&"bytes")),

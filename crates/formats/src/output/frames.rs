@@ -66,12 +66,13 @@ fn values(frame: &FrameRecord) -> [u64; FIELDS.len()] {
     ]
 }
 
-fn write_csv(mut out: impl Write, frames: &[FrameRecord]) -> io::Result<()> {
-    writeln!(out, "{}", FIELDS.map(|field| field.name).join(","))?;
+fn write_csv(out: impl Write, frames: &[FrameRecord]) -> io::Result<()> {
+    let mut writer = csv::Writer::from_writer(out);
+    writer.write_record(FIELDS.map(|field| field.name))?;
     for frame in frames {
-        writeln!(out, "{}", values(frame).map(|value| value.to_string()).join(","))?;
+        writer.serialize(values(frame))?;
     }
-    out.flush()
+    writer.flush()
 }
 
 fn write_arrow(out: impl Write, frames: &[FrameRecord], experiment: &impl Serialize) -> io::Result<()> {

@@ -82,22 +82,30 @@ const HOP_VALUES: [fn(&HopRecord) -> u64; 5] = [
     |hop| hop.released.picoseconds(),
 ];
 
-fn write_csv(mut out: impl Write, packets: &[PacketRecord]) -> io::Result<()> {
-    let names: Vec<&str> = FIELDS.iter().map(|field| field.name).collect();
-    writeln!(out, "{}", names.join(","))?;
+/// The values written once for each packet.
+fn values(packet: &PacketRecord) -> [u64; FIELDS.len() - HOP_VALUES.len()] {
+    [
+        u64::from(packet.source.0),
+        u64::from(packet.destination.0),
+        packet.bytes.0,
+        u64::from(packet.flits),
+        packet.injected.picoseconds(),
+        packet.delivered.picoseconds(),
+        packet.blocking().picoseconds(),
+    ]
+}
+
+fn write_csv(out: impl Write, packets: &[PacketRecord]) -> io::Result<()> {
+    let mut writer = csv::Writer::from_writer(out);
+    writer.write_record(FIELDS.map(|field| field.name))?;
     for packet in packets {
-        let PacketRecord { source, destination, bytes, flits, injected, delivered, .. } = packet;
-        let (injected, delivered) = (injected.picoseconds(), delivered.picoseconds());
-        let blocking = packet.blocking().picoseconds();
-        write!(out, "{},{},{},{flits},{injected},{delivered},{blocking}", source.0, destination.0, bytes.0)?;
-        for value in HOP_VALUES {
-            for (number, hop) in packet.hops.iter().enumerate() {
-                write!(out, "{}{}", if number == 0 { ',' } else { ' ' }, value(hop))?;
-            }
-        }
-        writeln!(out)?;
+        let list = |value: fn(&HopRecord) -> u64| -> String {
+            let numbers: Vec<String> = packet.hops.iter().map(|hop| value(hop).to_string()).collect();
+            numbers.join(" ")
+        };
+        writer.serialize((values(packet), HOP_VALUES.map(list)))?;
     }
-    out.flush()
+    writer.flush()
 }
 
 const fn number(name: &'static str, kind: Kind) -> Field<'static> {
@@ -142,20 +150,11 @@ fn write_arrow(
 
 fn add_row(columns: &mut [Column; FIELDS.len()], packet: &PacketRecord) {
     let mut column = columns.iter_mut().zip(FIELDS);
-    let values = [
-        u64::from(packet.source.0),
-        u64::from(packet.destination.0),
-        packet.bytes.0,
-        u64::from(packet.flits),
-        packet.injected.picoseconds(),
-        packet.delivered.picoseconds(),
-        packet.blocking().picoseconds(),
-    ];
     let add = |column: &mut Column, field: Field<'_>, value: u64| match field.kind {
         Kind::Unsigned32 => column.number32(value as u32),
         _ => column.number64(value),
     };
-    for (value, (column, field)) in values.into_iter().zip(&mut column) {
+    for (value, (column, field)) in values(packet).into_iter().zip(&mut column) {
         add(column, field, value);
     }
     for (value, (column, field)) in HOP_VALUES.into_iter().zip(column) {

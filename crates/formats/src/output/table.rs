@@ -71,14 +71,13 @@ impl Cells<'_> {
     ///
     /// # Errors
     /// When `out` fails.
-    pub fn write_csv(&self, mut out: impl Write) -> io::Result<()> {
-        let names: Vec<String> = self.columns.iter().map(|(name, _)| quoted(name)).collect();
-        writeln!(out, "{}", names.join(","))?;
+    pub fn write_csv(&self, out: impl Write) -> io::Result<()> {
+        let mut writer = csv::Writer::from_writer(out);
+        writer.write_record(self.columns.iter().map(|(name, _)| name))?;
         for row in &self.rows {
-            let cells: Vec<String> = row.iter().map(Cell::in_csv).collect();
-            writeln!(out, "{}", cells.join(","))?;
+            writer.write_record(row.iter().map(Cell::in_csv))?;
         }
-        out.flush()
+        writer.flush()
     }
 }
 
@@ -87,16 +86,10 @@ impl Cell<'_> {
         match self {
             Cell::Whole(number) => number.to_string(),
             Cell::Number(number) => number.to_string(),
-            Cell::Text(text) => quoted(text),
+            Cell::Text(text) => text.to_string(),
             Cell::Missing => String::new(),
         }
     }
-}
-
-/// A text as a cell of CSV: in quotes where it needs them.
-fn quoted(text: &str) -> String {
-    let plain = !text.contains([',', '"', '\n', '\r']) && !text.is_empty();
-    if plain { text.to_owned() } else { format!("\"{}\"", text.replace('"', "\"\"")) }
 }
 
 /// A column of a table whose rows are `Row`: its name, the type of its values, and the function that takes its value from a row.

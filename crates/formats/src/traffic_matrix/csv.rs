@@ -11,7 +11,7 @@
 use std::io::{self, Write};
 
 use programs::schedule::{MOST_RANKS, Pattern};
-use quantities::{Bytes, Rank};
+use quantities::Rank;
 
 use super::error::{MatrixError, Place, Problem};
 use super::{Headings, Messages, TrafficMatrix, check_shape, number};
@@ -81,15 +81,14 @@ fn counts(lines: &Lines<'_>, first: &[&str]) -> bool {
 /// # Errors
 /// When `out` cannot be written.
 pub fn write(pattern: &Pattern, out: &mut impl Write) -> io::Result<()> {
+    let mut writer = csv::Writer::from_writer(out);
     for from in (0..pattern.ranks()).map(Rank) {
-        let mut messages = pattern.of_sender(from).iter().peekable();
-        for to in (0..pattern.ranks()).map(Rank) {
-            let message = messages.next_if(|message| message.to == to);
-            let separator = if to == Rank(0) { "" } else { "," };
-            let bytes = if from == to { pattern.own(from) } else { message.map_or(Bytes(0), |message| message.bytes) };
-            write!(out, "{separator}{}", bytes.0)?;
+        let mut row = vec![0; pattern.ranks() as usize];
+        for message in pattern.of_sender(from) {
+            row[message.to.0 as usize] = message.bytes.0;
         }
-        writeln!(out)?;
+        row[from.0 as usize] = pattern.own(from).0;
+        writer.serialize(row)?;
     }
-    Ok(())
+    writer.flush()
 }

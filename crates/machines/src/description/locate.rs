@@ -2,16 +2,18 @@
 
 use std::ops::Range;
 
+use quantities::reading::Misread;
+use serde::de::DeserializeOwned;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::{names, settings};
 use crate::error::{Error, Problem};
-use crate::text_error::{self, line_and_column, toml_error};
+use crate::text_error::{self, line_and_column};
 
-/// Turns an error of the TOML parser into one of this crate, with file, line, column and field.
-pub(super) fn error(text: &str, file: &str, error: &toml::de::Error) -> Error {
-    match toml_error(text, file, error) {
+/// Reads the `text` of `file`, with the file, line, column and field of what is wrong in it.
+pub(super) fn read<T: DeserializeOwned>(text: &str, file: &str) -> Result<T, Error> {
+    text_error::read_toml(text, file).map_err(|error| match error {
         Error::Description { origin, field, problem } => {
             let mut problem = with_other_names(*problem);
             if let Problem::UnknownName { what: "field", elsewhere, .. } = &mut problem {
@@ -20,12 +22,12 @@ pub(super) fn error(text: &str, file: &str, error: &toml::de::Error) -> Error {
             Error::Description { origin, field, problem: Box::new(problem) }
         }
         other => other,
-    }
+    })
 }
 
-/// What the TOML parser complains about in a description.
-pub(super) fn problem(message: &str) -> Problem {
-    with_other_names(text_error::problem(message))
+/// What is wrong with a description that is no text.
+pub(super) fn problem(misread: Misread<toml::de::Error>) -> Problem {
+    with_other_names(text_error::problem(misread.mistake, misread.cause.message()))
 }
 
 /// A problem, with the other names that only a description has for it: tables with a field of this name, a letter that stands for it.

@@ -1,5 +1,6 @@
 //! The fields of each table of a description: where a misplaced field belongs, and how a table is written.
 
+use quantities::reading::fields_of;
 use serde::de::DeserializeOwned;
 
 use super::fields::{
@@ -43,11 +44,9 @@ const TABLES: &[(&str, FieldNames)] = &[
     ("channels.global", of::<Line>),
 ];
 
-/// The names of the fields of `T`: a deserializer that meets an unknown field lists all that it knows.
+/// The names of the fields of `T`.
 fn of<T: DeserializeOwned>() -> Vec<String> {
-    let unknown = toml::from_str::<T>("\"\" = 0").err();
-    let quoted = |message: &str| message.split('`').skip(3).step_by(2).map(str::to_string).collect();
-    unknown.map(|error| quoted(error.message())).unwrap_or_default()
+    fields_of::<T>().iter().map(|name| name.to_string()).collect()
 }
 
 /// The names of the fields of a table.

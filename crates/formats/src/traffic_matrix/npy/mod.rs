@@ -1,7 +1,11 @@
 //! NumPy's `.npy`: a header with type, order and shape, then the numbers.
 //!
-//! Versions 1 to 3 of the format; signed and unsigned integers of 1 to 8 bytes and floating-point numbers of 2, 4
-//! and 8 bytes, of either byte order, in C or Fortran order. An array of truth values says only where something is sent.
+//! Versions 1 to 3 of the format; signed and unsigned integers of 1 to 8 bytes and floating-point numbers of 2, 4 and 8
+//! bytes, of either byte order, in C or Fortran order. An array of truth values says only where something is sent.
+//!
+//! It is read without the crate npyz, which trusts a header: npyz 0.8.4 reserves as much memory as one of 12 bytes asks
+//! for, up to 4 GiB, a shape whose product overflows panics, and 100,000 brackets overflow the stack; nor does it say
+//! at which byte something is wrong.
 //!
 //! Source: NEP 1 and the documentation of `numpy.lib.format`.
 

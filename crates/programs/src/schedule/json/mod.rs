@@ -16,7 +16,7 @@ mod place;
 
 use std::fmt::Write;
 
-use quantities::{Bytes, FileFormat, Rank};
+use quantities::{Bytes, FileFormat, Rank, reading};
 use serde::Deserialize;
 
 use super::{MOST_MESSAGES, MOST_RANKS, Rule, Schedule, Transfer};
@@ -98,7 +98,7 @@ impl Schedule {
     /// The first thing that is wrong with it.
     pub fn from_json(file: &str, text: &[u8]) -> Result<Schedule, ReadError> {
         let read: ScheduleText = serde_json::from_slice(text)
-            .map_err(|error| other_format(file, text).unwrap_or_else(|| syntax(file, &error)))?;
+            .map_err(|error| other_format(file, text).unwrap_or_else(|| misread(file, text, &error)))?;
         let wrong = |key: &str, path: &[usize], problem: String| {
             let problem = if path.is_empty() { format!("{key}: {problem}") } else { problem };
             ReadError { file: file.to_owned(), place: place::of(text, key, path), problem, meant: None }
@@ -114,7 +114,7 @@ impl Schedule {
             let problem =
                 format!("found \"{}\"; allowed is \"one-each\", \"many-to-one\" or \"many-to-many\"", read.rule);
             return Err(ReadError {
-                meant: nearest(&read.rule, Rule::all().map(Rule::name)),
+                meant: quantities::nearest(&read.rule, Rule::all().map(Rule::name)).map(str::to_owned),
                 ..wrong("rule", &[], problem)
             });
         };
@@ -151,35 +151,18 @@ fn other_format(file: &str, text: &[u8]) -> Option<ReadError> {
     Some(ReadError { file: file.to_owned(), place: None, problem, meant: None })
 }
 
-fn syntax(file: &str, error: &serde_json::Error) -> ReadError {
-    let text = error.to_string();
+/// What is wrong with a file that is no schedule.
+fn misread(file: &str, text: &[u8], error: &serde_json::Error) -> ReadError {
     let place = (error.line() > 0).then_some((error.line(), error.column().max(1)));
-    // The place is reported once, before the problem.
-    let problem = text.rsplit_once(" at line ").map_or(text.as_str(), |(problem, _)| problem);
-    let names: Vec<&str> = problem.split('`').skip(1).step_by(2).collect();
-    let (problem, meant) = match names.split_first() {
-        Some((found, known)) if problem.starts_with("unknown field") => {
-            let problem = format!("there is no field `{found}`; the fields are {}", known.join(", "));
-            (problem, nearest(found, known.iter().copied()))
-        }
-        Some((missing, _)) if problem.starts_with("missing field") => {
-            (format!("the field `{missing}` is missing"), None)
-        }
-        _ if error.is_eof() => ("found the end of the file; allowed is the rest of a schedule".to_owned(), None),
-        _ => (in_words(problem), None),
+    // Reading it again finds what is wrong as data; most files have no mistakes, and need not pay for it.
+    let again = reading::read::<ScheduleText, _>(&mut serde_json::Deserializer::from_slice(text)).err();
+    let mistake = again.and_then(|misread| misread.mistake);
+    let problem = match &mistake {
+        Some(mistake) => mistake.to_string(),
+        None if error.is_eof() => "found the end of the file; allowed is the rest of a schedule".to_owned(),
+        // The place is reported once, before the problem.
+        None => reading::without_place(&error.to_string(), (error.line(), error.column())).to_owned(),
     };
+    let meant = mistake.and_then(|mistake| mistake.nearest()).map(str::to_owned);
     ReadError { file: file.to_owned(), place, problem, meant }
-}
-
-/// The JSON reader's description of a problem, without the names of Rust types.
-fn in_words(problem: &str) -> String {
-    let mut text = problem.to_owned();
-    for (name, most) in [("u32", u64::from(u32::MAX)), ("u64", u64::MAX)] {
-        text = text.replace(&format!("expected {name}"), &format!("expected a whole number from 0 to {most}"));
-    }
-    text
-}
-
-fn nearest<'name>(found: &str, known: impl IntoIterator<Item = &'name str>) -> Option<String> {
-    quantities::nearest(found, known).map(str::to_owned)
 }
