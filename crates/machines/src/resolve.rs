@@ -83,7 +83,7 @@ fn flits(fields: &Fields, topology: &fields::Topology) -> Result<(u32, Interconn
     let kinds = lines::Kinds::new(lines, virtual_channels, topology, packet.flit)?;
     let (rule, routing) = paths::routing(fields.routing.rule, &plan, own_routing, virtual_channels)?;
     let channels = lines::channels(&kinds, virtual_channels, &mut plan)?;
-    let (waits_for, idle_when) = (waits_for(&fields.routing)?, idle_when(&fields.routing)?);
+    only_where_idle_is_sought(&fields.routing)?;
     let switching = switching(&fields.switching, &plan)?;
     let ends = |which: usize| (0..plan.homes.len()).map(|node| ChannelId((2 * node + which) as u32)).collect();
     let network = FlitNetwork {
@@ -94,9 +94,9 @@ fn flits(fields: &Fields, topology: &fields::Topology) -> Result<(u32, Interconn
         sides: plan.sides,
         group: plan.group,
         routing,
-        selection: selection(fields.routing.selection),
-        waits_for,
-        idle_when,
+        selection: fields.routing.selection,
+        waits_for: fields.routing.waits_for,
+        idle_when: fields.routing.idle_when,
         switching,
         arbitration: match routers.arbitration {
             fields::Arbitration::FirstCome => Arbitration::FirstCome,
@@ -169,42 +169,28 @@ fn packet(packet: &fields::Packet) -> Result<PacketFormat, Fault> {
     Ok(PacketFormat { payload, header, flit })
 }
 
-fn selection(selection: fields::Selection) -> Selection {
-    match selection {
-        fields::Selection::Fixed => Selection::Fixed,
-        fields::Selection::Random => Selection::Random,
-        fields::Selection::RoundRobin => Selection::RoundRobin,
-        fields::Selection::IdleFixed => Selection::IdleFixed,
-        fields::Selection::IdleRandom => Selection::IdleRandom,
+/// Checks that only headers that look for an idle channel wait for any of several, or are told what counts as idle.
+fn only_where_idle_is_sought(routing: &fields::Routing) -> Result<(), Fault> {
+    let fields::Routing { selection, waits_for, idle_when, .. } = *routing;
+    let refused = |field: &str, found: &str, otherwise: &str| {
+        let seek = Selection::ALL.into_iter().filter(|selection| selection.looks_for_idle());
+        let seek = listed(seek.map(|selection| format!("\"{}\"", selection.name())).collect(), "or");
+        Err(Fault::value(field, found, format!("\"{otherwise}\" unless routing.selection is {seek}")))
+    };
+    if waits_for != WaitsFor::Chosen && !selection.looks_for_idle() {
+        return refused("routing.waits_for", waits_for.name(), WaitsFor::Chosen.name());
     }
+    if idle_when != IdleWhen::Free && !selection.looks_for_idle() {
+        return refused("routing.idle_when", idle_when.name(), IdleWhen::Free.name());
+    }
+    Ok(())
 }
 
-/// Checks that only headers that look for an idle channel wait for any of several.
-fn waits_for(routing: &fields::Routing) -> Result<WaitsFor, Fault> {
-    match routing.waits_for {
-        fields::WaitsFor::Chosen => Ok(WaitsFor::Chosen),
-        fields::WaitsFor::Any => looks_for_idle(routing, "routing.waits_for", "any", "chosen").map(|()| WaitsFor::Any),
-    }
-}
-
-/// Checks that what counts as idle is given only where a header looks for an idle channel.
-fn idle_when(routing: &fields::Routing) -> Result<IdleWhen, Fault> {
-    match routing.idle_when {
-        fields::IdleWhen::Free => Ok(IdleWhen::Free),
-        fields::IdleWhen::Empty => {
-            looks_for_idle(routing, "routing.idle_when", "empty", "free").map(|()| IdleWhen::Empty)
-        }
-    }
-}
-
-/// Checks that headers look for an idle channel, which `field` needs to be `found` and not `otherwise`.
-fn looks_for_idle(routing: &fields::Routing, field: &str, found: &str, otherwise: &str) -> Result<(), Fault> {
-    match routing.selection {
-        fields::Selection::Fixed | fields::Selection::Random => {
-            let selections = "\"round-robin\", \"idle-fixed\" or \"idle-random\"";
-            Err(Fault::value(field, found, format!("\"{otherwise}\" unless routing.selection is {selections}")))
-        }
-        fields::Selection::RoundRobin | fields::Selection::IdleFixed | fields::Selection::IdleRandom => Ok(()),
+/// Names in a row, with a word before the last.
+fn listed(mut names: Vec<String>, word: &str) -> String {
+    match names.pop() {
+        Some(last) if !names.is_empty() => format!("{} {word} {last}", names.join(", ")),
+        only => only.unwrap_or_default(),
     }
 }
 

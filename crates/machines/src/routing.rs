@@ -6,32 +6,30 @@ pub(crate) mod grid;
 pub(crate) mod neighbours;
 pub(crate) mod next_hops;
 mod packed;
+mod selection;
 pub(crate) mod shortest_path;
 pub(crate) mod stages;
 pub(crate) mod up_down;
+mod view;
 
 pub use dragonfly::Dragonfly;
 pub use grid::Grid;
 pub use next_hops::NextHops;
+pub use selection::{IdleWhen, Selection, WaitsFor};
 pub use stages::Stages;
+pub use view::{AtRest, Header, Load, NetworkView, RouteState, RouterView};
 
+use std::fmt;
 use std::sync::Arc;
 
-use crate::model::{ChannelId, NodeId, RouterId};
+use crate::model::ChannelId;
 
-/// What a header may ask for at a router.
+/// What a header may ask for at a router, by the virtual channel that its [`RouteState`] says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step<'a> {
-    /// The one output channel, by the first of the rule's virtual channels.
+    /// The one output channel.
     Only(ChannelId),
-    /// The one output channel, by this one of the rule's virtual channels.
-    Virtual {
-        /// The output channel.
-        channel: ChannelId,
-        /// Which of its virtual channels, from 0.
-        virtual_channel: u32,
-    },
-    /// Any of these output channels, by the first of the rule's virtual channels; `fixed` is the index of the one that the source always takes.
+    /// Any of these output channels; `fixed` is the index of the one that the source always takes.
     Choose {
         /// The allowed output channels, in port order.
         options: &'a [ChannelId],
@@ -45,50 +43,26 @@ impl Step<'_> {
     #[inline]
     pub fn fixed(&self) -> ChannelId {
         match self {
-            Step::Only(channel) | Step::Virtual { channel, .. } => *channel,
+            Step::Only(channel) => *channel,
             Step::Choose { options, fixed } => options[*fixed],
         }
     }
-}
 
-/// How one of several allowed output channels is chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Selection {
-    /// The one that belongs to the source node.
-    Fixed,
-    /// Any, at random.
-    Random,
-    /// An idle one, in turn; when none is idle, the next in turn.
-    RoundRobin,
-    /// An idle one; when none is idle, the source's own.
-    IdleFixed,
-    /// An idle one; when none is idle, any at random.
-    IdleRandom,
-}
-
-/// What a header waits for that may take several output channels and finds none of them idle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WaitsFor {
-    /// The one that it chose when it asked.
-    Chosen,
-    /// Any: it asks for all of them and has the first that falls free.
-    Any,
-}
-
-/// Which of several allowed output channels count as idle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum IdleWhen {
-    /// Those that belong to nobody and that nobody has asked for.
-    Free,
-    /// Of those, only the ones with an empty buffer at their far end.
-    Empty,
+    /// All of them.
+    #[inline]
+    pub fn options(&self) -> &[ChannelId] {
+        match self {
+            Step::Only(channel) => std::slice::from_ref(channel),
+            Step::Choose { options, .. } => options,
+        }
+    }
 }
 
 /// The rule by which headers find their way.
 #[derive(Clone, Debug)]
 pub enum Routing {
-    /// A table of the caller's own, by router and node of destination.
-    Table(Table),
+    /// A rule of the caller's own.
+    Own(Arc<dyn OwnRule>),
     /// A shortest path, on any graph.
     ShortestPath(NextHops),
     /// Dimension order on a mesh or a torus.
@@ -105,7 +79,7 @@ impl Routing {
     /// What the rule is called.
     pub fn name(&self) -> &'static str {
         match self {
-            Routing::Table(_) => "table",
+            Routing::Own(_) => "own",
             Routing::ShortestPath(_) => "shortest-path",
             Routing::Grid(_) => "dimension-order",
             Routing::Stages(_) => "clos",
@@ -120,7 +94,8 @@ impl Routing {
         match self {
             Routing::Grid(grid) => grid.virtual_channels(),
             Routing::Dragonfly(dragonfly) => dragonfly.virtual_channels(),
-            Routing::Table(_) | Routing::ShortestPath(_) | Routing::Stages(_) | Routing::UpDown(_) => 1,
+            Routing::Own(rule) => rule.virtual_channels(),
+            Routing::ShortestPath(_) | Routing::Stages(_) | Routing::UpDown(_) => 1,
         }
     }
 
@@ -132,41 +107,26 @@ impl Routing {
         }
     }
 
-    /// What a header at router `at`, on its way from `source` to `destination`, may ask for. `chance` is the number drawn
-    /// for its packet, the same at every router; only rules that have [`Routing::choices`] look at it.
+    /// What a header may ask for at a router that sees `view`, and what its packet carries on in `state`.
     #[inline]
-    pub fn step(&self, at: RouterId, source: NodeId, destination: NodeId, chance: u64) -> Step<'_> {
+    pub fn step<N: NetworkView>(&self, view: &RouterView<'_, N>, state: &mut RouteState) -> Step<'_> {
         match self {
-            Routing::Table(table) => table.step(at, source, destination),
-            Routing::Grid(grid) => grid.step(at, source, destination),
-            Routing::Stages(stages) => stages.step(at, source, destination),
-            Routing::Dragonfly(dragonfly) => dragonfly.step(at, source, destination, chance),
-            Routing::ShortestPath(next_hops) | Routing::UpDown(next_hops) => next_hops.step(at, source, destination),
+            Routing::Own(rule) => rule.step(&view.of_any_network(), state),
+            Routing::Grid(grid) => grid.step(view, state),
+            Routing::Stages(stages) => stages.step(view),
+            Routing::Dragonfly(dragonfly) => dragonfly.step(view, state),
+            Routing::ShortestPath(next_hops) | Routing::UpDown(next_hops) => next_hops.step(view),
         }
     }
 }
 
-/// A number that stands for what would be drawn for a packet, where one way is to be shown for each pair of nodes.
-pub fn default_chance(source: NodeId, destination: NodeId) -> u64 {
-    // Two odd multipliers spread neighbours over all choices.
-    (u64::from(source.0) * 0x9e37_79b9 + u64::from(destination.0) * 0x85eb_ca6b) >> 7
-}
-
-/// One output channel for each router and node of destination.
-#[derive(Clone, Debug)]
-pub struct Table {
-    nodes: u32,
-    next: Arc<[ChannelId]>,
-}
-
-impl Table {
-    /// A table from `next[router * nodes + destination]`.
-    pub fn new(nodes: u32, next: Vec<ChannelId>) -> Table {
-        Table { nodes, next: next.into() }
+/// A rule of the caller's own, for a network that is made or changed by hand.
+pub trait OwnRule: fmt::Debug + Send + Sync {
+    /// How many virtual channels it needs.
+    fn virtual_channels(&self) -> u32 {
+        1
     }
 
-    #[inline]
-    fn step(&self, at: RouterId, _source: NodeId, destination: NodeId) -> Step<'_> {
-        Step::Only(self.next[at.0 as usize * self.nodes as usize + destination.0 as usize])
-    }
+    /// As [`Routing::step`].
+    fn step(&self, view: &RouterView<'_, dyn NetworkView + '_>, state: &mut RouteState) -> Step<'_>;
 }

@@ -29,6 +29,7 @@ pub use ethernet::{
 };
 pub use topology::{Clos, Dragonfly, FatTree, Graph, GraphLink, GraphRouter, Grid, MeshOfClos, Star, Topology};
 
+use crate::routing::{IdleWhen, Selection, WaitsFor};
 use quantities::{Bytes, Duration, Rate};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -197,45 +198,6 @@ impl Rule {
             Rule::ShortestPath => "shortest-path",
         }
     }
-}
-
-/// Which of several allowed channels a header takes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Selection {
-    /// The one that belongs to the source node.
-    #[default]
-    Fixed,
-    /// Any, at random.
-    Random,
-    /// An idle one, in turn; when none is idle, the next in turn.
-    RoundRobin,
-    /// An idle one; when none is idle, the source's own.
-    IdleFixed,
-    /// An idle one; when none is idle, any at random.
-    IdleRandom,
-}
-
-/// What a header that finds none of several allowed channels idle waits for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum WaitsFor {
-    /// The one that it chose when it asked.
-    #[default]
-    Chosen,
-    /// Any of them: it has the first that falls free.
-    Any,
-}
-
-/// Which of several allowed channels count as idle.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum IdleWhen {
-    /// Those that no packet holds and none has asked for.
-    #[default]
-    Free,
-    /// Of those, only the ones with an empty buffer at their far end.
-    Empty,
 }
 
 /// When packets may move on.

@@ -9,7 +9,6 @@ use crate::model::{
     Acknowledged, Arbitration, BroadcastProtocol, Channel, Ethernet, Faults, FlitNetwork, Interconnect, LogGp, Machine,
     Memory, Messaging, NodeCosts, Place, Protocol, Repeat, Router, SendMode, Switching, Trunk,
 };
-use crate::routing::{IdleWhen, Selection, WaitsFor};
 
 /// An end of a channel: `{"node": 3}` or `{"router": 0}`.
 #[derive(Serialize)]
@@ -102,15 +101,9 @@ fn of_network(network: &FlitNetwork) -> Value {
         "ejection": ids(&network.ejection),
         "sides": network.sides,
         "routing": network.routing.name(),
-        "selection": selection(network.selection),
-        "waits_for": match network.waits_for {
-            WaitsFor::Chosen => "chosen",
-            WaitsFor::Any => "any",
-        },
-        "idle_when": match network.idle_when {
-            IdleWhen::Free => "free",
-            IdleWhen::Empty => "empty",
-        },
+        "selection": network.selection.name(),
+        "waits_for": network.waits_for.name(),
+        "idle_when": network.idle_when.name(),
         "switching": switching(network.switching),
         "arbitration": match network.arbitration {
             Arbitration::FirstCome => "first-come",
@@ -150,16 +143,6 @@ fn router((id, router): (usize, &Router)) -> RouterRow<'_> {
     let (x, y) = router.position;
     let routing_delay_ps = router.routing_delay.picoseconds();
     RouterRow { id, name: &router.name, routing_delay_ps, x, y, mesh_index: router.mesh_index }
-}
-
-fn selection(selection: Selection) -> &'static str {
-    match selection {
-        Selection::Fixed => "fixed",
-        Selection::Random => "random",
-        Selection::RoundRobin => "round-robin",
-        Selection::IdleFixed => "idle-fixed",
-        Selection::IdleRandom => "idle-random",
-    }
 }
 
 fn switching(switching: Switching) -> Value {

@@ -17,9 +17,14 @@
 //! Sources: Kim, Dally, Scott and Abts, "Technology-Driven, Highly-Scalable Dragonfly Topology" (2008), sections 4.1 and
 //! 4.2; Valiant, "A Scheme for Fast Parallel Communication" (1982), here with groups in the place of nodes.
 
-use crate::model::{ChannelId, NodeId, RouterId};
-use crate::routing::Step;
+use crate::model::{ChannelId, RouterId};
+use crate::routing::{Header, NetworkView, RouteState, RouterView, Step};
 use crate::topology::ejection;
+
+/// The phases of a packet that takes a detour.
+const AT_SOURCE: u16 = 0;
+const TO_DETOUR: u16 = 1;
+const FROM_DETOUR: u16 = 2;
 
 /// The sizes of a dragonfly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,37 +104,36 @@ impl Dragonfly {
     }
 
     #[inline]
-    pub(super) fn step(&self, at: RouterId, source: NodeId, destination: NodeId, chance: u64) -> Step<'_> {
-        let RouterId(at) = at;
+    pub(super) fn step<N: NetworkView + ?Sized>(&self, view: &RouterView<'_, N>, state: &mut RouteState) -> Step<'_> {
+        let RouterView { at: RouterId(at), header: Header { destination, .. }, .. } = *view;
         let Shape { nodes, routers, global_links, .. } = self.shape;
         let home = destination.0 / nodes;
         if home == at {
             return Step::Only(ejection(destination.0));
         }
-        let local = |router: u32, virtual_channel| Step::Virtual {
-            channel: self.local[(at * routers + router) as usize],
-            virtual_channel,
-        };
+        let local = |router: u32| Step::Only(self.local[(at * routers + router) as usize]);
         let (group, target) = (at / routers, home / routers);
         if group == target {
-            return local(home % routers, self.virtual_channels() - 1);
+            state.virtual_channel = self.virtual_channels() as u16 - 1;
+            return local(home % routers);
         }
-        let (towards, leg) = match source.0 / nodes / routers {
-            _ if !self.detours => (target, 0),
-            first if first == group => (self.detour(first, target, chance), 0),
-            _ => (target, 1),
-        };
+        if self.detours && state.phase == AT_SOURCE {
+            *state = RouteState { phase: TO_DETOUR, through: self.detour(group, target, view), virtual_channel: 0 };
+        }
+        if state.phase == TO_DETOUR && group == state.through {
+            *state = RouteState { phase: FROM_DETOUR, through: 0, virtual_channel: 1 };
+        }
+        let towards = if state.phase == TO_DETOUR { state.through } else { target };
         let link = self.shape.link_to(group, towards, home % self.rounds);
         if link / global_links == at % routers {
-            let channel = self.global[(at * global_links + link % global_links) as usize];
-            return Step::Virtual { channel, virtual_channel: leg };
+            return Step::Only(self.global[(at * global_links + link % global_links) as usize]);
         }
-        local(link / global_links, leg)
+        local(link / global_links)
     }
 
     /// The group that a packet goes through: any but its first and its last.
-    fn detour(&self, first: u32, last: u32, chance: u64) -> u32 {
-        let mut group = (chance % self.choices()) as u32;
+    fn detour<N: NetworkView + ?Sized>(&self, first: u32, last: u32, view: &RouterView<'_, N>) -> u32 {
+        let mut group = view.draw_for_packet(self.choices()) as u32;
         for taken in [first.min(last), first.max(last)] {
             group += u32::from(group >= taken);
         }

@@ -19,8 +19,8 @@
 //!
 //! Source: Dally and Seitz, "Deadlock-Free Message Routing in Multiprocessor Interconnection Networks" (1987).
 
-use crate::model::{ChannelId, NodeId, RouterId};
-use crate::routing::Step;
+use crate::model::{ChannelId, NodeId};
+use crate::routing::{Header, RouteState, RouterView, Step};
 use crate::topology::ejection;
 
 /// In place of a channel that does not exist.
@@ -55,8 +55,10 @@ impl Grid {
         self.virtual_channels
     }
 
+    /// The phase is twice the number of the dimension, from 1, and one more where the way in it crosses the end of the ring.
     #[inline]
-    pub(super) fn step(&self, at: RouterId, source: NodeId, destination: NodeId) -> Step<'_> {
+    pub(super) fn step<N: ?Sized>(&self, view: &RouterView<'_, N>, state: &mut RouteState) -> Step<'_> {
+        let RouterView { at, header: Header { destination, .. }, .. } = *view;
         let dimensions = self.sides.len();
         let current = at.0 as usize * dimensions;
         let target = destination.0 as usize * dimensions;
@@ -66,19 +68,17 @@ impl Grid {
                 continue;
             }
             let ahead = self.ahead(from, to, self.sides[dimension]);
-            let channel = self.out[2 * (current + dimension) + usize::from(!ahead)];
-            if self.virtual_channels == 1 {
-                return Step::Only(channel);
+            if self.virtual_channels > 1 {
+                let crosses = ahead == (to < from);
+                let phase = 2 * (dimension as u16 + 1);
+                if state.phase & !1 != phase {
+                    state.phase = phase + u16::from(crosses);
+                    state.virtual_channel = if crosses { 0 } else { (from % 2) as u16 };
+                } else if state.phase & 1 == 1 && !crosses {
+                    state.virtual_channel = 1;
+                }
             }
-            // In this dimension it has moved from its source's place at most.
-            let start = self.places[source.0 as usize * dimensions + dimension];
-            let crosses = |from: u32| ahead == (to < from);
-            let virtual_channel = match (crosses(from), crosses(start)) {
-                (true, _) => 0,
-                (false, true) => 1,
-                (false, false) => start % 2,
-            };
-            return Step::Virtual { channel, virtual_channel };
+            return Step::Only(self.out[2 * (current + dimension) + usize::from(!ahead)]);
         }
         Step::Only(ejection(destination.0))
     }

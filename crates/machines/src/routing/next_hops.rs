@@ -7,10 +7,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::Step;
 use super::neighbours::Neighbours;
 use super::packed::PackedNumbers;
-use crate::model::{ChannelId, NodeId, RouterId};
+use super::{Header, RouterView, Step};
+use crate::model::{ChannelId, RouterId};
 use crate::topology::{Plan, ejection};
 
 /// How many destinations are worked out at once.
@@ -51,7 +51,8 @@ impl NextHops {
     /// What a header may ask for at router `at`: any channel of the set, of which the source's own is the one of its number
     /// modulo theirs.
     #[inline]
-    pub(super) fn step(&self, at: RouterId, source: NodeId, destination: NodeId) -> Step<'_> {
+    pub(super) fn step<N: ?Sized>(&self, view: &RouterView<'_, N>) -> Step<'_> {
+        let RouterView { at, header: Header { source, destination, .. }, .. } = *view;
         let (home, column) = self.0.homes[destination.0 as usize];
         if home == at {
             return Step::Only(ejection(destination.0));

@@ -5,8 +5,8 @@
 //! level, so that the nodes below a router share its channels evenly, in turn where there are fewer. In a mesh of Clos networks the choices together
 //! are the choice of the layer.
 
-use crate::model::{ChannelId, NodeId, RouterId};
-use crate::routing::Step;
+use crate::model::ChannelId;
+use crate::routing::{Header, RouterView, Step};
 
 /// Index of the channel to the next router of a row of a layer.
 pub(crate) const EAST: usize = 0;
@@ -135,7 +135,8 @@ impl Stages {
     }
 
     #[inline]
-    pub(super) fn step(&self, at: RouterId, source: NodeId, destination: NodeId) -> Step<'_> {
+    pub(super) fn step<N: ?Sized>(&self, view: &RouterView<'_, N>) -> Step<'_> {
+        let RouterView { at, header: Header { source, destination, .. }, .. } = *view;
         let router = at.0 as usize;
         let Place { level, network, up } = self.places[router];
         let level = level as usize;
