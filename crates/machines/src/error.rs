@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::routing::Rule;
+
 /// Why there is no such machine.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
@@ -205,7 +207,8 @@ impl Problem {
                     format!("with channels.virtual_channels = {count} and virtual cut-through it is free of deadlock; ")
                 };
                 let more = virtual_channels.as_ref().map(more).unwrap_or_default();
-                Some(format!("{more}routing.rule = \"up-down\" is free of deadlock on every topology"))
+                let of_all = Rule::of_all()?.name();
+                Some(format!("{more}routing.rule = \"{of_all}\" is free of deadlock on every topology"))
             }
             _ => None,
         }

@@ -116,10 +116,7 @@ impl FlitNetwork {
     /// How many nodes each branch below the root of the tree has, in order of their numbers; none if the network is not a tree, or if
     /// packets do not only go up and down it.
     pub fn branch(&self) -> Option<u32> {
-        match &self.routing {
-            Routing::Stages(stages) => stages.branch(),
-            _ => None,
-        }
+        self.routing.branch()
     }
 
     /// The router to which `node` is attached.

@@ -8,19 +8,17 @@ mod virtual_channels;
 
 use std::sync::Arc;
 
-use crate::description::fields::{self, Fields, Mode, Rule};
+use crate::description::fields::{self, Fields, Mode};
 use crate::error::{Fault, Problem};
 use crate::model::{
     Arbitration, ChannelId, FlitNetwork, Interconnect, Machine, PacketFormat, Router, Source, Switching,
 };
-use crate::routing::{IdleWhen, Routing, Selection, WaitsFor, deadlock};
-use crate::topology::{self, Built, Plan};
+use crate::routing::{IdleWhen, Selection, WaitsFor};
+use crate::topology::{self, Layout, Plan};
 use quantities::{Bytes, Duration};
 
 /// The longest time allowed in a description: anything longer would only be a mistyped unit.
 const LONGEST: Duration = Duration::from_microseconds(1_000_000);
-/// The most paths of packets that are followed to see whether they can wait in a cycle: about a second.
-const MOST_WORK: u64 = 1 << 25;
 /// The most flits of a packet.
 const MOST_FLITS: u64 = 1 << 20;
 
@@ -70,7 +68,7 @@ fn missing(field: &str, missing: &str) -> Fault {
 
 /// A network of routers.
 fn flits(fields: &Fields, topology: &fields::Topology) -> Result<(u32, Interconnect), Fault> {
-    let Built { mut plan, own_routing } = lay_out(topology)?;
+    let mut layout = lay_out(topology)?;
     let packet = packet(fields.packet.as_ref().ok_or_else(|| missing("", "`packet`"))?)?;
     if let Some(piggyback) = fields.node.piggyback.filter(|piggyback| *piggyback > packet.payload) {
         let allowed = format!("at most {}, what a packet carries", packet.payload);
@@ -79,9 +77,10 @@ fn flits(fields: &Fields, topology: &fields::Topology) -> Result<(u32, Interconn
     let routers = fields.routers.as_ref().ok_or_else(|| missing("", "`routers`"))?;
     let routing_delay = positive("routers.routing_delay", routers.routing_delay)?;
     let lines = fields.channels.as_ref().ok_or_else(|| missing("", "`channels`"))?;
-    let virtual_channels = virtual_channels::count(lines, fields.switching.mode, &plan)?;
+    let virtual_channels = virtual_channels::count(lines, fields.switching.mode, &layout.plan)?;
     let kinds = lines::Kinds::new(lines, virtual_channels, topology, packet.flit)?;
-    let (rule, routing) = paths::routing(fields.routing.rule, &plan, own_routing, virtual_channels)?;
+    let (rule, routing) = paths::routing(fields.routing.rule, &mut layout, virtual_channels)?;
+    let Layout { mut plan, .. } = layout;
     let channels = lines::channels(&kinds, virtual_channels, &mut plan)?;
     only_where_idle_is_sought(&fields.routing)?;
     let switching = switching(&fields.switching, &plan)?;
@@ -105,13 +104,13 @@ fn flits(fields: &Fields, topology: &fields::Topology) -> Result<(u32, Interconn
         packet,
     };
     whole_packets_fit(&network)?;
-    no_deadlock(rule, &network)?;
+    paths::no_deadlock(rule, &network)?;
     virtual_channels::in_sets(virtual_channels, rule, &network.routing)?;
     Ok((plan.homes.len() as u32, Interconnect::Flits(Arc::new(network))))
 }
 
 /// Lays out the one topology that is given.
-fn lay_out(topology: &fields::Topology) -> Result<Built, Fault> {
+fn lay_out(topology: &fields::Topology) -> Result<Layout, Fault> {
     let fields::Topology { clos, mesh_of_clos, mesh, torus, fat_tree, dragonfly, star, graph } = topology;
     let given = [
         clos.as_ref().map(topology::stages::clos),
@@ -225,25 +224,4 @@ fn whole_packets_fit(network: &FlitNetwork) -> Result<(), Fault> {
         }
         _ => Ok(()),
     }
-}
-
-/// Checks that the routing rule is free of deadlock, by what packets wait for. The rules for levels, for meshes and up*/down* are so
-/// by design; the tests of this crate verify it. A very large dragonfly is trusted to behave like the smaller ones.
-fn no_deadlock(rule: Rule, network: &FlitNetwork) -> Result<(), Fault> {
-    let cycle = match (&network.routing, rule) {
-        (Routing::Grid(grid), _) => grid.rings().iter().find_map(|ring| deadlock::cycle_among(network, ring)),
-        (Routing::Dragonfly(_), _) if deadlock::work(network) <= MOST_WORK => deadlock::dependency_cycle(network),
-        (_, Rule::ShortestPath) => deadlock::dependency_cycle(network),
-        _ => None,
-    };
-    let Some(cycle) = cycle else { return Ok(()) };
-    let virtual_channels = network.virtual_channels();
-    let in_words = |&(channel, virtual_channel): &deadlock::VirtualChannel| match virtual_channels {
-        1 => network.channel_name(channel),
-        _ => format!("{} by virtual channel {virtual_channel}", network.channel_name(channel)),
-    };
-    let cycle = cycle.iter().map(in_words).collect();
-    let needed = Some(network.routing.virtual_channels()).filter(|needed| *needed > virtual_channels);
-    let rule = rule.name().to_string();
-    Err(Fault::new("routing.rule", Problem::Deadlock { rule, cycle, virtual_channels: needed }))
 }

@@ -11,9 +11,14 @@ pub(crate) mod grid;
 pub(crate) mod stages;
 pub(crate) mod star;
 
+pub(crate) use dragonfly::Groups;
+pub(crate) use grid::GridPlan;
+pub(crate) use stages::{LayeredMesh, Levels};
+
+use std::any::Any;
+
 use crate::error::Fault;
 use crate::model::{ChannelId, NodeId, Place, RouterId};
-use crate::routing::Routing;
 
 /// The most nodes of a machine.
 pub(crate) const MOST_NODES: u64 = 1 << 20;
@@ -68,10 +73,14 @@ pub(crate) struct Plan {
     pub group: Option<u32>,
 }
 
-/// A plan, and the topology's own routing rule if it has one.
-pub(crate) struct Built {
+/// In place of a channel that does not exist.
+pub(crate) const NOWHERE: ChannelId = ChannelId(u32::MAX);
+
+/// A plan, and the form of the topology, if it has a regular one, by which rules of routing can find the way. A topology with a regular
+/// form joins all its nodes.
+pub(crate) struct Layout {
     pub plan: Plan,
-    pub own_routing: Option<Routing>,
+    pub geometry: Option<Box<dyn Any>>,
 }
 
 impl Plan {

@@ -29,7 +29,7 @@ pub use ethernet::{
 };
 pub use topology::{Clos, Dragonfly, FatTree, Graph, GraphLink, GraphRouter, Grid, MeshOfClos, Star, Topology};
 
-use crate::routing::{IdleWhen, Selection, WaitsFor};
+use crate::routing::{IdleWhen, Rule, Selection, WaitsFor};
 use quantities::{Bytes, Duration, Rate};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -165,39 +165,6 @@ pub struct Routing {
     /// Which of several allowed channels count as idle; `empty` only where a header looks for an idle one.
     #[serde(default)]
     pub idle_when: IdleWhen,
-}
-
-/// A rule of routing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Rule {
-    /// First along the row, then along the column, and so on: for meshes and tori. A torus with a side of over 4 needs two
-    /// virtual channels for it.
-    DimensionOrder,
-    /// Up to the lowest common level, in a mesh of Clos networks along the row and the column, and down again.
-    Clos,
-    /// In a dragonfly over the links that join two groups; needs two virtual channels.
-    Minimal,
-    /// In a dragonfly through a group drawn at random; needs three virtual channels.
-    Valiant,
-    /// Never up again after down, by distance from router 0: for every topology.
-    UpDown,
-    /// A shortest path; ties go to the channel of the lowest number. For every topology that it cannot deadlock on.
-    ShortestPath,
-}
-
-impl Rule {
-    /// As it is written.
-    pub fn name(self) -> &'static str {
-        match self {
-            Rule::DimensionOrder => "dimension-order",
-            Rule::Clos => "clos",
-            Rule::Minimal => "minimal",
-            Rule::Valiant => "valiant",
-            Rule::UpDown => "up-down",
-            Rule::ShortestPath => "shortest-path",
-        }
-    }
 }
 
 /// When packets may move on.

@@ -4,7 +4,6 @@ use std::cmp::Ordering;
 
 use super::flow::Flow;
 use crate::model::{Channel, FlitNetwork, Place};
-use crate::routing::Routing;
 
 /// The most channels of a network whose bisection is worked out.
 const MOST_CHANNELS: usize = 1 << 18;
@@ -71,7 +70,7 @@ pub(super) fn bisection(network: &FlitNetwork) -> Option<Bisection> {
         orders.push(("by columns", by(|place| place.0, |place| place.1)));
         orders.push(("by rows", by(|place| place.1, |place| place.0)));
     }
-    let exact = !network.sides.is_empty() || matches!(network.routing, Routing::Stages(_));
+    let exact = !network.sides.is_empty() || network.routing.is_halved_by_rows();
     let cuts = orders.into_iter().map(|(halved, order)| {
         let first_half = &order[..order.len() / 2];
         let channels = cut(network, first_half, |_| 1);

@@ -26,14 +26,18 @@ pub fn dependency_cycle(network: &FlitNetwork) -> Option<Vec<VirtualChannel>> {
     cycle_among(network, &all)
 }
 
-/// How many ways of packets are followed for all of it.
-pub(crate) fn work(network: &FlitNetwork) -> u64 {
+/// The most paths of packets that are followed: about a second.
+const MOST_WORK: u64 = 1 << 25;
+
+/// The same for a network of a kind that has no cycles where it is small: a very large one is trusted to behave like those.
+pub(super) fn cycle_if_small(network: &FlitNetwork) -> Option<Vec<VirtualChannel>> {
     let routers = network.routers.len() as u64;
-    (routers * routers).saturating_mul(network.routing.choices())
+    let work = (routers * routers).saturating_mul(network.routing.choices());
+    if work <= MOST_WORK { dependency_cycle(network) } else { None }
 }
 
 /// A cycle among what packets between these nodes can hold and wait for.
-pub(crate) fn cycle_among(network: &FlitNetwork, nodes: &[NodeId]) -> Option<Vec<VirtualChannel>> {
+pub(super) fn cycle_among(network: &FlitNetwork, nodes: &[NodeId]) -> Option<Vec<VirtualChannel>> {
     // With fewer virtual channels than the rule needs, it would have to do with those that there are.
     let virtual_channels = network.routing.virtual_channels().min(network.virtual_channels()) as usize;
     let nodes = representatives(network, nodes);

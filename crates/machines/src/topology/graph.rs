@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Built, Line, MOST_CHANNELS, MOST_NODES, MOST_ROUTERS, Plan, within};
+use super::{Layout, Line, MOST_CHANNELS, MOST_NODES, MOST_ROUTERS, Plan, within};
 use crate::description::fields::{Graph, GraphRouter};
 use crate::error::{Fault, Problem};
 use crate::model::RouterId;
@@ -11,7 +11,7 @@ use crate::resolve::check_length;
 const FIELD: &str = "topology.graph";
 
 /// Lays out the graph.
-pub(crate) fn build(graph: &Graph) -> Result<Built, Fault> {
+pub(crate) fn build(graph: &Graph) -> Result<Layout, Fault> {
     let nodes = graph.routers.iter().map(|router| u64::from(router.nodes)).sum();
     within(&format!("{FIELD}.routers"), "routers", graph.routers.len() as u64, MOST_ROUTERS)?;
     within(&format!("{FIELD}.routers"), "nodes", nodes, MOST_NODES)?;
@@ -39,7 +39,7 @@ pub(crate) fn build(graph: &Graph) -> Result<Built, Fault> {
         }
         plan.link(near, far, Line::Link(index as u32));
     }
-    Ok(Built { plan, own_routing: None })
+    Ok(Layout { plan, geometry: None })
 }
 
 fn position(router: &GraphRouter, index: usize) -> Result<(f32, f32), Fault> {

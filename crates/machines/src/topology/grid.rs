@@ -8,20 +8,30 @@
 
 use std::fmt::Write;
 
-use super::{Built, Line, MOST_NODES, Plan, within};
+use super::{Layout, Line, MOST_NODES, NOWHERE, Plan, within};
 use crate::description::fields;
 use crate::error::{Fault, Problem};
 use crate::model::{ChannelId, RouterId};
-use crate::routing::Routing;
-use crate::routing::grid::{Grid, NOWHERE};
 
 /// The most dimensions.
 const MOST_SIDES: u64 = 8;
 /// The longest ring of a torus: whether packets can deadlock around it is worked out position by position.
 const LONGEST_RING: u64 = 4096;
 
+/// A grid of routers, each with its node.
+#[derive(Clone, Debug)]
+pub(crate) struct GridPlan {
+    pub sides: Vec<u32>,
+    /// Whether it is a torus.
+    pub wraps: bool,
+    /// For every router, its place in each dimension.
+    pub places: Vec<u32>,
+    /// For every router and dimension, the channel ahead and the channel back.
+    pub out: Vec<ChannelId>,
+}
+
 /// Lays out a mesh, or a torus if it `wraps`.
-pub(crate) fn build(shape: &fields::Grid, wraps: bool) -> Result<Built, Fault> {
+pub(crate) fn build(shape: &fields::Grid, wraps: bool) -> Result<Layout, Fault> {
     let name = if wraps { "torus" } else { "mesh" };
     let sides = sides(shape, name, if wraps { LONGEST_RING } else { MOST_NODES })?;
     let mut plan = Plan { sides: sides.clone(), ..Plan::default() };
@@ -31,8 +41,7 @@ pub(crate) fn build(shape: &fields::Grid, wraps: bool) -> Result<Built, Fault> {
     }
     (0..plan.routers.len() as u32).for_each(|node| plan.node(RouterId(node)));
     let out = link(&mut plan, &places, wraps);
-    let own_routing = Some(Routing::Grid(Grid::new(sides, wraps, places, out)));
-    Ok(Built { plan, own_routing })
+    Ok(Layout { plan, geometry: Some(Box::new(GridPlan { sides, wraps, places, out })) })
 }
 
 /// The name of a router: `mesh (3, 2)`.

@@ -14,13 +14,72 @@
 //! from the lowest level up, router by router, and then those of the layers of the mesh, each router's to the east and to the south.
 //! So the input ports of a router are: from below, from above, from the north, the west, the east and the south.
 
-use super::{Built, Line, MOST_CHANNELS, MOST_NODES, MOST_ROUTERS, Plan, ejection, power, within};
+use super::{Layout, Line, MOST_CHANNELS, MOST_NODES, MOST_ROUTERS, NOWHERE, Plan, ejection, power, within};
 use crate::description::fields::{Clos, FatTree, MeshOfClos};
 use crate::error::{Fault, Problem};
 use crate::model::{ChannelId, RouterId};
-use crate::routing::Routing;
-use crate::routing::grid::NOWHERE;
-use crate::routing::stages::{Channels, EAST, LayeredMesh, NORTH, SOUTH, Sizes, Stages, WEST};
+
+/// Index of the channel to the next router of a row of a layer.
+const EAST: usize = 0;
+/// Index of the channel to the one before.
+const WEST: usize = 1;
+/// Index of the channel to the next router of a column of a layer.
+const SOUTH: usize = 2;
+/// Index of the channel to the one before.
+const NORTH: usize = 3;
+
+/// Levels of routers, and the channels between them.
+#[derive(Debug)]
+pub(crate) struct Levels {
+    /// Channels down of a router below the top level.
+    pub arity: u32,
+    /// Channels down of a top router.
+    pub subtrees: u32,
+    pub nodes: u32,
+    /// Channels up of a router of each level but the top, the lowest first.
+    pub parents: Vec<u32>,
+    /// Routers of each level.
+    pub levels: Vec<u32>,
+    /// The channels up of every router but the top ones.
+    pub up: Vec<ChannelId>,
+    /// `arity` places of every router; the last ones of a top router may be empty.
+    pub down: Vec<ChannelId>,
+    pub mesh: Option<LayeredMesh>,
+}
+
+/// The layers of mesh that join the clusters.
+#[derive(Clone, Debug)]
+pub(crate) struct LayeredMesh {
+    /// Column and row of every cluster.
+    places: Vec<(u32, u32)>,
+    /// For every top router, its channels by direction.
+    out: Vec<[ChannelId; 4]>,
+}
+
+impl LayeredMesh {
+    pub(crate) fn new(columns: u32, clusters: u32, out: Vec<[ChannelId; 4]>) -> LayeredMesh {
+        LayeredMesh { places: (0..clusters).map(|cluster| (cluster % columns, cluster / columns)).collect(), out }
+    }
+
+    /// How many top routers it joins.
+    pub(crate) fn routers(&self) -> usize {
+        self.out.len()
+    }
+
+    /// The channel from top router `top` of cluster `current` towards cluster `target`.
+    #[inline]
+    pub(crate) fn step(&self, top: usize, current: u32, target: u32) -> ChannelId {
+        let (current, target) = (self.places[current as usize], self.places[target as usize]);
+        let way = if current.0 != target.0 {
+            if target.0 > current.0 { EAST } else { WEST }
+        } else if target.1 > current.1 {
+            SOUTH
+        } else {
+            NORTH
+        };
+        self.out[top][way]
+    }
+}
 
 /// Clusters of levels of routers.
 struct Shape {
@@ -88,14 +147,14 @@ impl Shape {
 }
 
 /// Lays out a Clos network.
-pub(crate) fn clos(clos: &Clos) -> Result<Built, Fault> {
+pub(crate) fn clos(clos: &Clos) -> Result<Layout, Fault> {
     let (arity, height) = (clos.arity, clos.height);
     check("topology.clos", "height", arity, height, arity, 1)?;
     Ok(build(&Shape::wide(arity, height)))
 }
 
 /// Lays out a k-ary n-tree.
-pub(crate) fn fat_tree(tree: &FatTree) -> Result<Built, Fault> {
+pub(crate) fn fat_tree(tree: &FatTree) -> Result<Layout, Fault> {
     const FIELD: &str = "topology.fat_tree";
     let (arity, height) = (tree.arity, tree.levels);
     let subtrees = tree.subtrees.unwrap_or(arity);
@@ -118,7 +177,7 @@ pub(crate) fn fat_tree(tree: &FatTree) -> Result<Built, Fault> {
 }
 
 /// Lays out a mesh of Clos networks.
-pub(crate) fn mesh_of_clos(mesh: &MeshOfClos) -> Result<Built, Fault> {
+pub(crate) fn mesh_of_clos(mesh: &MeshOfClos) -> Result<Layout, Fault> {
     const FIELD: &str = "topology.mesh_of_clos";
     if mesh.mesh_stages >= mesh.height {
         let allowed = format!("fewer than the height, {}", mesh.height);
@@ -174,7 +233,7 @@ fn check(field: &str, height_field: &str, arity: u32, height: u32, subtrees: u32
     within(field, "channels", 2 * nodes * levels + 4 * nodes, MOST_CHANNELS)
 }
 
-fn build(shape: &Shape) -> Built {
+fn build(shape: &Shape) -> Layout {
     let mut plan = Plan { group: shape.group(), ..Plan::default() };
     for level in 1..=shape.height {
         for number in 0..shape.level_size(level) {
@@ -187,16 +246,17 @@ fn build(shape: &Shape) -> Built {
     }
     let (up, down) = link_levels(&mut plan, shape);
     let mesh = (shape.clusters() > 1).then(|| link_layers(&mut plan, shape));
-    let sizes = Sizes {
+    let levels = Levels {
         arity: shape.arity,
         subtrees: shape.subtrees,
         nodes: shape.nodes(),
         parents: shape.parents.clone(),
         levels: (1..=shape.height).map(|level| shape.level_size(level)).collect(),
+        up,
+        down,
+        mesh,
     };
-    let stages = Stages::new(sizes, Channels { up, down, mesh });
-    let own_routing = Some(Routing::Stages(stages));
-    Built { plan, own_routing }
+    Layout { plan, geometry: Some(Box::new(levels)) }
 }
 
 /// Name, position and number within the mesh of a router.
