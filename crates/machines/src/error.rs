@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::routing::Rule;
+use crate::topology::Topology;
 
 /// Why there is no such machine.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -77,17 +78,9 @@ impl Error {
 
 /// An example of the value of this field, if its form cannot be guessed.
 fn form(field: &str) -> Option<&'static str> {
-    const LINK: &str = "a link is written { between = [\"a\", \"b\"] }, with the names of two routers, and can have rate or \
-                        flit_time, wire_latency, credit_latency and buffers of its own";
-    const ROUTER: &str = "a router is written { name = \"a\", nodes = 1 }, and can have a position = [x, y]";
-    const GRAPH: &str = "a graph is written routers = [{ name = \"a\", nodes = 1 }, { name = \"b\", nodes = 1 }], \
-                         links = [{ between = [\"a\", \"b\"] }]";
-    match field.strip_prefix("topology.graph")? {
-        "" => Some(GRAPH),
-        rest if rest.starts_with(".links") => Some(LINK),
-        rest if rest.starts_with(".routers") => Some(ROUTER),
-        _ => None,
-    }
+    let rest = field.strip_prefix("topology.")?;
+    let (name, within) = rest.split_at(rest.find('.').unwrap_or(rest.len()));
+    Topology::KINDS.iter().find(|kind| kind.name == name).and_then(|kind| (kind.form)(within))
 }
 
 fn unknown_machine_hint(found: &str) -> String {

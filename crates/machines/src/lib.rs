@@ -19,3 +19,4 @@ pub use error::{Error, Origin, Problem};
 pub use facts::{Facts, facts};
 pub use presets::{Preset, describe, is_file_name, load, load_with, presets};
 pub use resolve::LONGEST_NAME;
+pub use topology::topologies_with_groups;

@@ -14,7 +14,7 @@ use crate::model::{
     Arbitration, ChannelId, FlitNetwork, Interconnect, Machine, PacketFormat, Router, Source, Switching,
 };
 use crate::routing::{IdleWhen, Selection, WaitsFor};
-use crate::topology::{self, Layout, Plan};
+use crate::topology::{Layout, Plan, RouterPlan, Topology};
 use quantities::{Bytes, Duration};
 
 /// The longest time allowed in a description: anything longer would only be a mistyped unit.
@@ -67,7 +67,7 @@ fn missing(field: &str, missing: &str) -> Fault {
 }
 
 /// A network of routers.
-fn flits(fields: &Fields, topology: &fields::Topology) -> Result<(u32, Interconnect), Fault> {
+fn flits(fields: &Fields, topology: &Topology) -> Result<(u32, Interconnect), Fault> {
     let mut layout = lay_out(topology)?;
     let packet = packet(fields.packet.as_ref().ok_or_else(|| missing("", "`packet`"))?)?;
     if let Some(piggyback) = fields.node.piggyback.filter(|piggyback| *piggyback > packet.payload) {
@@ -110,30 +110,17 @@ fn flits(fields: &Fields, topology: &fields::Topology) -> Result<(u32, Interconn
 }
 
 /// Lays out the one topology that is given.
-fn lay_out(topology: &fields::Topology) -> Result<Layout, Fault> {
-    let fields::Topology { clos, mesh_of_clos, mesh, torus, fat_tree, dragonfly, star, graph } = topology;
-    let given = [
-        clos.as_ref().map(topology::stages::clos),
-        mesh_of_clos.as_ref().map(topology::stages::mesh_of_clos),
-        mesh.as_ref().map(|grid| topology::grid::build(grid, false)),
-        torus.as_ref().map(|grid| topology::grid::build(grid, true)),
-        fat_tree.as_ref().map(topology::stages::fat_tree),
-        dragonfly.as_ref().map(topology::dragonfly::build),
-        star.as_ref().map(topology::star::build),
-        graph.as_ref().map(topology::graph::build),
-    ];
-    let mut given: Vec<_> = given.into_iter().flatten().collect();
-    let kinds = "clos, mesh_of_clos, mesh, torus, fat_tree, dragonfly, star and graph";
-    match (given.pop(), given.len()) {
-        (Some(only), 0) => only,
-        (None, _) => Err(missing("topology", &format!("one of {kinds}"))),
-        (Some(_), more) => Err(Fault::value("topology", format!("{} of {kinds}", more + 1), "one of them")),
+fn lay_out(topology: &Topology) -> Result<Layout, Fault> {
+    let kinds = || listed(Topology::KINDS.iter().map(|kind| kind.name.to_string()).collect(), "and");
+    match topology.given().count() {
+        0 => Err(missing("topology", &format!("one of {}", kinds()))),
+        1 => topology.lay_out(),
+        several => Err(Fault::value("topology", format!("{several} of {}", kinds()), "one of them")),
     }
 }
 
-fn named(routers: Vec<topology::RouterPlan>, routing_delay: Duration) -> Vec<Router> {
-    let router =
-        |topology::RouterPlan { name, position, mesh_index }| Router { name, routing_delay, position, mesh_index };
+fn named(routers: Vec<RouterPlan>, routing_delay: Duration) -> Vec<Router> {
+    let router = |RouterPlan { name, position, mesh_index }| Router { name, routing_delay, position, mesh_index };
     routers.into_iter().map(router).collect()
 }
 
@@ -186,7 +173,7 @@ fn only_where_idle_is_sought(routing: &fields::Routing) -> Result<(), Fault> {
 }
 
 /// Names in a row, with a word before the last.
-fn listed(mut names: Vec<String>, word: &str) -> String {
+pub(crate) fn listed(mut names: Vec<String>, word: &str) -> String {
     match names.pop() {
         Some(last) if !names.is_empty() => format!("{} {word} {last}", names.join(", ")),
         only => only.unwrap_or_default(),

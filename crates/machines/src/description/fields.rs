@@ -22,12 +22,11 @@
 
 mod ethernet;
 mod letters;
-mod topology;
 
+pub use crate::topology::Topology;
 pub use ethernet::{
     BroadcastProtocol, DATAGRAM, Ethernet, Faults, IP_AND_UDP, Memory, Messaging, Probe, Repeat, Trunk,
 };
-pub use topology::{Clos, Dragonfly, FatTree, Graph, GraphLink, GraphRouter, Grid, MeshOfClos, Star, Topology};
 
 use crate::routing::{IdleWhen, Rule, Selection, WaitsFor};
 use quantities::{Bytes, Duration, Rate};

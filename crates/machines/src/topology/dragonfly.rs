@@ -23,8 +23,11 @@
 //! tree is from Camarero, Vallejo and Beivide, "Topological Characterization of Hamming and Dragonfly Networks and Its
 //! Implications on Routing" (2014).
 
-use super::{Layout, Line, MOST_CHANNELS, MOST_NODES, MOST_ROUTERS, NOWHERE, Plan, within};
-use crate::description::fields;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{Layout, Line, MOST_CHANNELS, MOST_NODES, MOST_ROUTERS, NOWHERE, Plan, Row, within};
+use crate::description::Table;
 use crate::error::Fault;
 use crate::model::{ChannelId, NodeId, RouterId};
 
@@ -117,27 +120,50 @@ impl Groups {
     }
 }
 
-/// Lays out the dragonfly.
-pub(crate) fn build(dragonfly: &fields::Dragonfly) -> Result<Layout, Fault> {
-    let shape = shape(dragonfly)?;
-    let routers = shape.groups * shape.routers;
-    let mut plan = Plan { group: Some(shape.routers * shape.nodes), ..Plan::default() };
-    for router in 0..routers {
-        let (group, within) = (router / shape.routers, router % shape.routers);
-        plan.router(format!("group {group} router {within}"), position(&shape, group, within), None);
+/// Groups of routers. Within a group every router has a link to every other; `channels.global` says in what the links
+/// between groups differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Dragonfly {
+    /// p, the nodes of a router.
+    pub nodes: u32,
+    /// a, the routers of a group.
+    pub routers: u32,
+    /// h, the links of a router to other groups.
+    pub global_links: u32,
+    /// g, the groups; `routers * global_links + 1`, the maximum, if left out.
+    pub groups: Option<u32>,
+}
+
+impl Row for Dragonfly {
+    const ABOUT: &'static str = "Groups of routers, each linked with every other.";
+    const TABLES: &'static [Table] =
+        &[Table::of::<Dragonfly>("", Some("{ nodes = 2, routers = 4, global_links = 2 }"))];
+    const SHORT: &'static [&'static str] = &["groups"];
+    const HAS_GLOBAL: bool = true;
+    const WITH_GROUPS: Option<&'static str> = Some("a dragonfly");
+
+    fn lay_out(&self) -> Result<Layout, Fault> {
+        let shape = shape(self)?;
+        let routers = shape.groups * shape.routers;
+        let mut plan = Plan { group: Some(shape.routers * shape.nodes), ..Plan::default() };
+        for router in 0..routers {
+            let (group, within) = (router / shape.routers, router % shape.routers);
+            plan.router(format!("group {group} router {within}"), position(&shape, group, within), None);
+        }
+        for node in 0..routers * shape.nodes {
+            plan.node(RouterId(node / shape.nodes));
+        }
+        let local = link_routers(&mut plan, &shape);
+        let global = link_groups(&mut plan, &shape);
+        let groups = Groups { shape, rounds: shape.rounds(), local, global };
+        Ok(Layout { plan, geometry: Some(Box::new(groups)) })
     }
-    for node in 0..routers * shape.nodes {
-        plan.node(RouterId(node / shape.nodes));
-    }
-    let local = link_routers(&mut plan, &shape);
-    let global = link_groups(&mut plan, &shape);
-    let groups = Groups { shape, rounds: shape.rounds(), local, global };
-    Ok(Layout { plan, geometry: Some(Box::new(groups)) })
 }
 
 /// The checked shape from the description.
-fn shape(dragonfly: &fields::Dragonfly) -> Result<Shape, Fault> {
-    let fields::Dragonfly { nodes, routers, global_links, groups } = *dragonfly;
+fn shape(dragonfly: &Dragonfly) -> Result<Shape, Fault> {
+    let Dragonfly { nodes, routers, global_links, groups } = *dragonfly;
     within(&format!("{FIELD}.nodes"), "nodes of a router", u64::from(nodes), MOST_OF_EACH)?;
     within(&format!("{FIELD}.routers"), "routers of a group", u64::from(routers), MOST_OF_EACH)?;
     if u64::from(global_links) > MOST_OF_EACH {

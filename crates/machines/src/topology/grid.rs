@@ -8,8 +8,11 @@
 
 use std::fmt::Write;
 
+use schemars::JsonSchema;
+use serde::Deserialize;
+
 use super::{Layout, Line, MOST_NODES, NOWHERE, Plan, within};
-use crate::description::fields;
+use crate::description::Table;
 use crate::error::{Fault, Problem};
 use crate::model::{ChannelId, RouterId};
 
@@ -17,6 +20,23 @@ use crate::model::{ChannelId, RouterId};
 const MOST_SIDES: u64 = 8;
 /// The longest ring of a torus: whether packets can deadlock around it is worked out position by position.
 const LONGEST_RING: u64 = 4096;
+
+/// Routers in `rows` of `columns`, each with its node; or in as many dimensions as there are `sides`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Grid {
+    /// Routers in a row; with `rows`.
+    pub columns: Option<u32>,
+    /// Rows; with `columns`.
+    pub rows: Option<u32>,
+    /// Routers along each dimension, instead of `columns` and `rows`.
+    pub sides: Option<Vec<u32>>,
+}
+
+/// Its table.
+pub(super) const TABLES: &[Table] = &[Table::of::<Grid>("", Some("{ columns = 4, rows = 4 }"))];
+/// Its fields that can be set by their name alone.
+pub(super) const SHORT: &[&str] = &["columns", "rows", "sides"];
 
 /// A grid of routers, each with its node.
 #[derive(Clone, Debug)]
@@ -31,7 +51,7 @@ pub(crate) struct GridPlan {
 }
 
 /// Lays out a mesh, or a torus if it `wraps`.
-pub(crate) fn build(shape: &fields::Grid, wraps: bool) -> Result<Layout, Fault> {
+pub(super) fn build(shape: &Grid, wraps: bool) -> Result<Layout, Fault> {
     let name = if wraps { "torus" } else { "mesh" };
     let sides = sides(shape, name, if wraps { LONGEST_RING } else { MOST_NODES })?;
     let mut plan = Plan { sides: sides.clone(), ..Plan::default() };
@@ -58,7 +78,7 @@ fn named(grid: &str, place: &[u32]) -> String {
 }
 
 /// The sides, given by `columns` and `rows` or as a list.
-fn sides(shape: &fields::Grid, name: &str, longest: u64) -> Result<Vec<u32>, Fault> {
+fn sides(shape: &Grid, name: &str, longest: u64) -> Result<Vec<u32>, Fault> {
     let table = format!("topology.{name}");
     let missing = |what: &str| Fault::new(&table, Problem::Missing { missing: what.to_string() });
     let sides = match (shape.columns, shape.rows, &shape.sides) {

@@ -1,0 +1,24 @@
+//! A mesh.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::grid::{self, Grid};
+use super::{Layout, Row};
+use crate::description::Table;
+use crate::error::Fault;
+
+/// A mesh.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct Mesh(Grid);
+
+impl Row for Mesh {
+    const ABOUT: &'static str = "A mesh of any number of dimensions with one node at each router.";
+    const TABLES: &'static [Table] = grid::TABLES;
+    const SHORT: &'static [&'static str] = grid::SHORT;
+
+    fn lay_out(&self) -> Result<Layout, Fault> {
+        grid::build(&self.0, false)
+    }
+}
