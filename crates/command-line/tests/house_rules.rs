@@ -162,30 +162,46 @@ fn arrows_between_crates_run_one_way() {
 /// Crates that call or are called by code outside the compiler's knowledge.
 const UNSAFE: [&str; 4] = ["mpi", "mpi-collectives", "mpi-preload", "mpi-trace"];
 
-/// What runs, plans, awaits, fits or describes collectives goes through their list, so that one more is a folder and a line.
+/// What runs, plans, awaits or describes collectives, and what describes machines or simulates them, goes through lists, so that one more is
+/// a file or a folder and a line.
 #[test]
-fn no_row_of_the_list_of_collectives_is_named_outside_it() {
-    let list = fs::read_to_string(root().join("crates/programs/src/collectives/mod.rs")).unwrap();
-    let (_, rows) = list.split_once("\ncollectives! {\n").unwrap();
-    let rows =
-        rows.split_once('}').unwrap().0.lines().filter_map(|line| line.trim().strip_suffix(',')?.split_once("::"));
-    let rows: Vec<&str> = rows.map(|(_, row)| row).collect();
-    assert!(rows.contains(&"ReduceScatter"), "{rows:?}");
-    // Where the parameters of each are, which say what a person can set.
-    let own =
-        ["crates/programs/src/collectives/", "crates/experiment/src/catalogue/"].map(|folder| root().join(folder));
+fn no_row_of_a_list_is_named_outside_it() {
+    // Where the parameters of each collective are, which say what a person can set.
+    let collectives = ["crates/programs/src/collectives/", "crates/experiment/src/catalogue/"];
+    let of_collectives = ["Collective::", "AnyAlgorithm::"];
+    let mut named =
+        named_outside("crates/programs/src/collectives/mod.rs", "collectives", &collectives, &of_collectives);
+    let rules = ["crates/machines/src/routing/", "crates/machines/src/routing.rs"];
+    named.extend(named_outside("crates/machines/src/routing.rs", "rules", &rules, &["Rule::", "Routing::"]));
+    let topologies = ["crates/machines/src/topology/", "crates/machines/src/topology.rs"];
+    named.extend(named_outside(
+        "crates/machines/src/topology.rs",
+        "topologies",
+        &topologies,
+        &["topology::", "fields::"],
+    ));
+    assert!(named.is_empty(), "a verb goes through the list and names no row: {named:#?}");
+}
+
+/// Where a row of the list that this macro makes in a file is named, after one of `prefixes`, outside its own folders.
+fn named_outside(list: &str, name: &str, own: &[&str], prefixes: &[&str]) -> Vec<String> {
+    let list = fs::read_to_string(root().join(list)).unwrap();
+    let (_, rows) = list.split_once(&format!("\n{name}! {{\n")).unwrap();
+    let row = |line: &'_ str| Some(line.trim().strip_suffix(',')?.rsplit_once("::")?.1.to_owned());
+    let rows: Vec<String> = rows.split_once('}').unwrap().0.lines().filter_map(row).collect();
+    assert!(rows.len() > 5, "{name}: {rows:?}");
     let mut named = Vec::new();
     for path in sources().into_iter().filter(|path| path.extension().is_some_and(|ending| ending == "rs")) {
-        if own.iter().any(|folder| path.starts_with(folder))
+        if own.iter().any(|folder| path.starts_with(root().join(folder)))
             || path.components().any(|part| part.as_os_str() == "tests")
         {
             continue;
         }
         let text = fs::read_to_string(&path).unwrap();
-        let paths = rows.iter().flat_map(|row| ["Collective::", "AnyAlgorithm::"].map(|of| format!("{of}{row}")));
+        let paths = rows.iter().flat_map(|row| prefixes.iter().map(move |of| format!("{of}{row}")));
         named.extend(paths.filter(|name| mentions(&text, name)).map(|name| format!("{}: {name}", path.display())));
     }
-    assert!(named.is_empty(), "a verb goes through the list and names no row: {named:#?}");
+    named
 }
 
 /// Whether a path occurs by itself, not at the end of another name or at the beginning of one.

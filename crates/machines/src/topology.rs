@@ -62,6 +62,9 @@ pub(crate) struct OwnLine {
     pub line: fields::Line,
 }
 
+/// Such parts one after another: a graph has millions of links, and no list of their paths is made.
+type OwnLines<'a> = Box<dyn Iterator<Item = OwnLine> + 'a>;
+
 /// The row of a topology: its fields in a description, and what is said of it.
 trait Row {
     /// What it is, in a line.
@@ -81,8 +84,8 @@ trait Row {
     }
 
     /// The parts of its fields that describe channels of [`Line::Own`].
-    fn lines(&self) -> Vec<OwnLine> {
-        Vec::new()
+    fn lines(&self) -> OwnLines<'_> {
+        Box::new(std::iter::empty())
     }
 
     /// Lays it out.
@@ -131,9 +134,8 @@ macro_rules! topologies {
             }
 
             /// The parts of the given ones' fields that describe channels.
-            pub(crate) fn lines(&self) -> Vec<OwnLine> {
-                let lines = [$(self.$file.as_ref().map(Row::lines),)+];
-                lines.into_iter().flatten().flatten().collect()
+            pub(crate) fn lines(&self) -> impl Iterator<Item = OwnLine> {
+                [$(self.$file.as_ref().map(Row::lines),)+].into_iter().flatten().flatten()
             }
 
             /// Lays out the one that is given.

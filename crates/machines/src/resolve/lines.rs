@@ -64,8 +64,8 @@ pub(super) struct Kinds {
     ejection: ResolvedChannel,
     network: ResolvedChannel,
     global: ResolvedChannel,
-    /// Those of the topology's own, each with its field.
-    own: Vec<(String, ResolvedChannel)>,
+    /// The topology's own.
+    own: Vec<ResolvedChannel>,
 }
 
 impl Kinds {
@@ -78,7 +78,7 @@ impl Kinds {
     ) -> Result<Kinds, Fault> {
         let kinds = Kinds::described(lines, topology, flit)?;
         if virtual_channels > 1 {
-            kinds.give_credits_time()?;
+            kinds.give_credits_time(topology)?;
         }
         Ok(kinds)
     }
@@ -104,11 +104,10 @@ impl Kinds {
         let mut own = Vec::new();
         for OwnLine { field, rate_field, line } in topology.lines() {
             let of_rate = format!("{field}.rate");
-            let line = network.changed(&field, &line, flit).map_err(|fault| match fault.field == of_rate {
+            own.push(network.changed(&field, &line, flit).map_err(|fault| match fault.field == of_rate {
                 true => Fault { field: rate_field, ..fault },
                 false => fault,
-            })?;
-            own.push((field, line));
+            })?);
         }
         Ok(Kinds {
             injection: at_nodes.changed("channels.injection", &injection, flit)?,
@@ -122,14 +121,15 @@ impl Kinds {
     /// Checks that all credits between routers take some time, so that the slot of a flit that leaves can only be reused at a later
     /// instant. If it were free at once, the winner of a wire could depend on the order in which the grants of one instant are
     /// processed.
-    fn give_credits_time(&self) -> Result<(), Fault> {
+    fn give_credits_time(&self, topology: &Topology) -> Result<(), Fault> {
         let none = |line: &ResolvedChannel| line.credit_latency.is_zero();
         let allowed = "more than zero, since several virtual channels share a channel";
         if none(&self.global) && !none(&self.network) {
             return Err(Fault::value("channels.global.credit_latency", Duration::ZERO, allowed));
         }
-        let field = match self.own.iter().find(|(_, line)| none(line)) {
-            Some((field, _)) if !none(&self.network) => format!("{field}.credit_latency"),
+        let own = self.own.iter().position(none).and_then(|index| topology.lines().nth(index));
+        let field = match own {
+            Some(OwnLine { field, .. }) if !none(&self.network) => format!("{field}.credit_latency"),
             None if !self.own.is_empty() || !none(&self.network) => return Ok(()),
             _ => "channels.credit_latency".to_string(),
         };
@@ -142,7 +142,7 @@ impl Kinds {
             Line::Ejection => self.ejection,
             Line::Network => self.network,
             Line::Global => self.global,
-            Line::Own(index) => self.own[index as usize].1,
+            Line::Own(index) => self.own[index as usize],
         }
     }
 }

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::stages::{Shape, build, check};
-use super::{Layout, OwnLine, Row};
+use super::{Layout, OwnLine, OwnLines, Row};
 use crate::description::{Table, fields};
 use crate::error::Fault;
 
@@ -37,7 +37,7 @@ impl Row for FatTree {
     const SHORT: &'static [&'static str] = &["subtrees"];
     const WITH_GROUPS: Option<&'static str> = Some("a fat tree");
 
-    fn lines(&self) -> Vec<OwnLine> {
+    fn lines(&self) -> OwnLines<'_> {
         let line = |(index, &rate): (usize, &Rate)| {
             let field = format!("{FIELD}.rates[{index}]");
             OwnLine {
@@ -46,7 +46,7 @@ impl Row for FatTree {
                 line: fields::Line { rate: Some(rate), ..fields::Line::default() },
             }
         };
-        self.rates.iter().enumerate().map(line).collect()
+        Box::new(self.rates.iter().enumerate().map(line))
     }
 
     fn lay_out(&self) -> Result<Layout, Fault> {

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
-use super::{Layout, Line, MOST_CHANNELS, MOST_NODES, MOST_ROUTERS, OwnLine, Plan, Row, within};
+use super::{Layout, Line, MOST_CHANNELS, MOST_NODES, MOST_ROUTERS, OwnLine, OwnLines, Plan, Row, within};
 use crate::description::{Table, fields};
 use crate::error::{Fault, Problem};
 use crate::model::RouterId;
@@ -92,14 +92,14 @@ impl Row for Graph {
         }
     }
 
-    fn lines(&self) -> Vec<OwnLine> {
+    fn lines(&self) -> OwnLines<'_> {
         let line = |(index, link): (usize, &GraphLink)| {
             let GraphLink { rate, flit_time, wire_latency, credit_latency, buffers, .. } = *link;
             let field = format!("{FIELD}.links[{index}]");
             let line = fields::Line { rate, flit_time, wire_latency, credit_latency, buffers };
             OwnLine { rate_field: format!("{field}.rate"), field, line }
         };
-        self.links.iter().enumerate().map(line).collect()
+        Box::new(self.links.iter().enumerate().map(line))
     }
 
     fn lay_out(&self) -> Result<Layout, Fault> {

@@ -38,6 +38,26 @@ pub(super) const TABLES: &[Table] = &[Table::of::<Grid>("", Some("{ columns = 4,
 /// Its fields that can be set by their name alone.
 pub(super) const SHORT: &[&str] = &["columns", "rows", "sides"];
 
+/// Lets a row that is written as a grid have its schema, under its name.
+macro_rules! has_schema_of_grid {
+    ($row:ident) => {
+        impl schemars::JsonSchema for $row {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                <Grid as schemars::JsonSchema>::schema_name()
+            }
+
+            fn schema_id() -> std::borrow::Cow<'static, str> {
+                <Grid as schemars::JsonSchema>::schema_id()
+            }
+
+            fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                <Grid as schemars::JsonSchema>::json_schema(generator)
+            }
+        }
+    };
+}
+pub(super) use has_schema_of_grid;
+
 /// A grid of routers, each with its node.
 #[derive(Clone, Debug)]
 pub(crate) struct GridPlan {

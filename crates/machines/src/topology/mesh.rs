@@ -1,17 +1,18 @@
 //! A mesh.
 
-use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::grid::{self, Grid};
+use super::grid::{self, Grid, has_schema_of_grid};
 use super::{Layout, Row};
 use crate::description::Table;
 use crate::error::Fault;
 
 /// A mesh.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(transparent)]
 pub struct Mesh(Grid);
+
+has_schema_of_grid!(Mesh);
 
 impl Row for Mesh {
     const ABOUT: &'static str = "A mesh of any number of dimensions with one node at each router.";

@@ -1,17 +1,18 @@
 //! A torus.
 
-use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::grid::{self, Grid};
+use super::grid::{self, Grid, has_schema_of_grid};
 use super::{Layout, Row};
 use crate::description::Table;
 use crate::error::Fault;
 
 /// A torus.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(transparent)]
 pub struct Torus(Grid);
+
+has_schema_of_grid!(Torus);
 
 impl Row for Torus {
     const ABOUT: &'static str = "A torus of any number of dimensions with one node at each router.";

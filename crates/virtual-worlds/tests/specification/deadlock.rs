@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use endpoint::World;
 use machines::model::{ChannelId, FlitNetwork, Interconnect, Machine, NodeId, Place, RouterId};
-use machines::routing::Routing;
 use maquette_virtual_worlds::flit::network::fast::Fast;
 use maquette_virtual_worlds::flit::network::reference::Reference;
 use maquette_virtual_worlds::flit::network::replay::carry;
@@ -47,7 +46,7 @@ fn clockwise() -> Machine {
             next.push(channel(network, Place::Router(RouterId(router)), to));
         }
     }
-    Arc::make_mut(network).routing = Routing::Own(Arc::new(Table { nodes: 4, next }));
+    Arc::make_mut(network).routing = Table::routing(4, next);
     machine
 }
 

@@ -1,13 +1,21 @@
 //! Rules of routing that no description names, for networks made by hand.
 
+use std::sync::Arc;
+
 use machines::model::{ChannelId, FlitNetwork, Place, RouterId};
-use machines::routing::{NetworkView, OwnRule, RouteState, RouterView, Step};
+use machines::routing::{NetworkView, OwnRule, RouteState, RouterView, Routing, Step};
 
 /// One output channel for each router and node of destination: `next[router * nodes + destination]`.
 #[derive(Debug)]
 pub struct Table {
-    pub nodes: u32,
-    pub next: Vec<ChannelId>,
+    nodes: u32,
+    next: Vec<ChannelId>,
+}
+
+impl Table {
+    pub fn routing(nodes: u32, next: Vec<ChannelId>) -> Routing {
+        Routing::Own(Arc::new(Table { nodes, next }))
+    }
 }
 
 impl OwnRule for Table {

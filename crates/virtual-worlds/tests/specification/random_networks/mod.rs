@@ -337,10 +337,7 @@ fn build(
     }
     let homes: Vec<usize> = homes.iter().map(|home| home % routers).collect();
     FlitNetwork {
-        routing: Routing::Own(Arc::new(Table {
-            nodes: homes.len() as u32,
-            next: table(&neighbours, &homes, &ejection),
-        })),
+        routing: Table::routing(homes.len() as u32, table(&neighbours, &homes, &ejection)),
         routers: (0..routers)
             .map(|index| Router {
                 name: format!("router {index}"),
