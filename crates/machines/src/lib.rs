@@ -8,6 +8,7 @@ mod error;
 pub mod export;
 pub mod facts;
 pub mod model;
+pub mod network_model;
 mod presets;
 mod resolve;
 pub mod routing;

@@ -34,15 +34,6 @@ impl Machine {
     pub fn title(&self) -> String {
         if self.about.is_empty() { self.name.clone() } else { format!("{}: {}", self.name, self.about) }
     }
-
-    /// Whether anything in it depends on the seed of a run: the paths of packets, or the fate of frames.
-    pub fn is_random(&self) -> bool {
-        match &self.interconnect {
-            Interconnect::Flits(network) => network.selection.is_random() || network.routing.choices() > 1,
-            Interconnect::LogGp(_) => false,
-            Interconnect::Ethernet(ethernet) => ethernet.faults != Faults::NONE,
-        }
-    }
 }
 
 /// The description that a machine was resolved from.
