@@ -162,29 +162,47 @@ fn arrows_between_crates_run_one_way() {
 /// Crates that call or are called by code outside the compiler's knowledge.
 const UNSAFE: [&str; 4] = ["mpi", "mpi-collectives", "mpi-preload", "mpi-trace"];
 
-/// What runs, plans, awaits, fits or describes collectives goes through their list, so that one more is a folder and a line.
+/// What runs, plans, awaits or describes collectives, and what describes machines or simulates them, goes through lists, so that one more is
+/// a file or a folder and a line.
 #[test]
-fn no_row_of_the_list_of_collectives_is_named_outside_it() {
-    let list = fs::read_to_string(root().join("crates/programs/src/collectives/mod.rs")).unwrap();
-    let (_, rows) = list.split_once("$($given)* ;\n").unwrap();
-    let rows =
-        rows.split_once('}').unwrap().0.lines().filter_map(|line| line.trim().strip_suffix(',')?.split_once("::"));
-    let rows: Vec<&str> = rows.map(|(_, row)| row).collect();
-    assert!(rows.contains(&"ReduceScatter"), "{rows:?}");
-    let own = root().join("crates/programs/src/collectives/");
+fn no_row_of_a_list_is_named_outside_it() {
+    let collectives = ["crates/programs/src/collectives/"];
+    let of_collectives = ["Collective::", "AnyAlgorithm::"];
+    let list = "crates/programs/src/collectives/mod.rs";
+    let mut named = named_outside(list, "            $($given)* ;\n", &collectives, &of_collectives);
+    let rules = ["crates/machines/src/routing/", "crates/machines/src/routing.rs"];
+    named.extend(named_outside("crates/machines/src/routing.rs", "\nrules! {\n", &rules, &["Rule::", "Routing::"]));
+    let topologies = ["crates/machines/src/topology/", "crates/machines/src/topology.rs"];
+    named.extend(named_outside(
+        "crates/machines/src/topology.rs",
+        "\ntopologies! {\n",
+        &topologies,
+        &["topology::", "fields::"],
+    ));
+    assert!(named.is_empty(), "a verb goes through the list and names no row: {named:#?}");
+}
+
+/// Where a row of the list that begins in a file with some text is named, after one of `prefixes`, outside its own folders.
+fn named_outside(list: &str, begin: &str, own: &[&str], prefixes: &[&str]) -> Vec<String> {
+    let list = fs::read_to_string(root().join(list)).unwrap();
+    let (_, rows) = list.split_once(begin).unwrap();
+    let row = |line: &'_ str| Some(line.trim().strip_suffix(',')?.rsplit_once("::")?.1.to_owned());
+    let rows: Vec<String> = rows.split_once('}').unwrap().0.lines().filter_map(row).collect();
+    assert!(rows.len() > 5, "{begin}: {rows:?}");
     let mut named = Vec::new();
     for path in sources().into_iter().filter(|path| path.extension().is_some_and(|ending| ending == "rs")) {
-        let is_test = path.components().any(|part| part.as_os_str() == "tests" || part.as_os_str() == "tests.rs");
-        if path.starts_with(&own) || is_test {
+        if own.iter().any(|folder| path.starts_with(root().join(folder)))
+            || path.components().any(|part| part.as_os_str() == "tests" || part.as_os_str() == "tests.rs")
+        {
             continue;
         }
         let text = fs::read_to_string(&path).unwrap();
         // Tests at the end of a file may name what they test.
         let text = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default().to_owned();
-        let paths = rows.iter().flat_map(|row| ["Collective::", "AnyAlgorithm::"].map(|of| format!("{of}{row}")));
+        let paths = rows.iter().flat_map(|row| prefixes.iter().map(move |of| format!("{of}{row}")));
         named.extend(paths.filter(|name| mentions(&text, name)).map(|name| format!("{}: {name}", path.display())));
     }
-    assert!(named.is_empty(), "a verb goes through the list and names no row: {named:#?}");
+    named
 }
 
 /// Whether a path occurs by itself, not at the end of another name or at the beginning of one.

@@ -10,7 +10,7 @@ mod names;
 mod rewrite;
 mod settings;
 
-pub(crate) use names::example;
+pub(crate) use names::{Table, example};
 
 use crate::error::{Error, Fault, Origin, Problem};
 use crate::model::{Machine, Source};

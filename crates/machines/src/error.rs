@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+use crate::routing::Rule;
+use crate::topology::Topology;
+
 /// Why there is no such machine.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
@@ -75,17 +78,9 @@ impl Error {
 
 /// An example of the value of this field, if its form cannot be guessed.
 fn form(field: &str) -> Option<&'static str> {
-    const LINK: &str = "a link is written { between = [\"a\", \"b\"] }, with the names of two routers, and can have rate or \
-                        flit_time, wire_latency, credit_latency and buffers of its own";
-    const ROUTER: &str = "a router is written { name = \"a\", nodes = 1 }, and can have a position = [x, y]";
-    const GRAPH: &str = "a graph is written routers = [{ name = \"a\", nodes = 1 }, { name = \"b\", nodes = 1 }], \
-                         links = [{ between = [\"a\", \"b\"] }]";
-    match field.strip_prefix("topology.graph")? {
-        "" => Some(GRAPH),
-        rest if rest.starts_with(".links") => Some(LINK),
-        rest if rest.starts_with(".routers") => Some(ROUTER),
-        _ => None,
-    }
+    let rest = field.strip_prefix("topology.")?;
+    let (name, within) = rest.split_at(rest.find('.').unwrap_or(rest.len()));
+    Topology::KINDS.iter().find(|kind| kind.name == name).and_then(|kind| (kind.form)(within))
 }
 
 fn unknown_machine_hint(found: &str) -> String {
@@ -205,7 +200,8 @@ impl Problem {
                     format!("with channels.virtual_channels = {count} and virtual cut-through it is free of deadlock; ")
                 };
                 let more = virtual_channels.as_ref().map(more).unwrap_or_default();
-                Some(format!("{more}routing.rule = \"up-down\" is free of deadlock on every topology"))
+                let of_all = Rule::of_all()?.name();
+                Some(format!("{more}routing.rule = \"{of_all}\" is free of deadlock on every topology"))
             }
             _ => None,
         }

@@ -8,15 +8,7 @@ pub use dot::dot;
 pub use graphml::graphml;
 pub use json::json;
 
-use crate::model::{FlitNetwork, Interconnect, Machine, Place};
-
-/// The network of a machine, if it has one.
-fn network(machine: &Machine) -> Option<&FlitNetwork> {
-    match &machine.interconnect {
-        Interconnect::Flits(network) => Some(network),
-        Interconnect::LogGp(_) | Interconnect::Ethernet(_) => None,
-    }
-}
+use crate::model::Place;
 
 /// A short name for an end of a channel: `n3` for node 3, `r0` for router 0.
 fn end(place: Place) -> String {

@@ -10,7 +10,7 @@ pub use zero_load::zero_load;
 
 use quantities::{Bytes, Duration};
 
-use crate::model::{FlitNetwork, Interconnect, Machine};
+use crate::model::{FlitNetwork, Machine};
 use distances::Survey;
 
 /// Most flits times channels of the paths whose times are worked out: about a second.
@@ -69,26 +69,10 @@ pub struct Range {
 
 /// Works out the facts.
 pub fn facts(machine: &Machine) -> Facts {
-    match &machine.interconnect {
-        Interconnect::LogGp(_) => Facts { nodes: machine.nodes, routers: 0, channels: 0, network: None },
-        // The switches, and a wire in each direction, including those between the switches. Processes of one node share
-        // its wires.
-        Interconnect::Ethernet(ethernet) => {
-            let trunks = usize::from(ethernet.trunk.is_some());
-            let nodes = machine.nodes.div_ceil(ethernet.processes());
-            let channels = 2 * (nodes as usize + trunks);
-            Facts { nodes: machine.nodes, routers: 1 + trunks, channels, network: None }
-        }
-        Interconnect::Flits(network) => Facts {
-            nodes: machine.nodes,
-            routers: network.routers.len(),
-            channels: network.channels.len(),
-            network: (machine.nodes > 1).then(|| of_network(network)),
-        },
-    }
+    machine.interconnect.model().facts(machine.nodes)
 }
 
-fn of_network(network: &FlitNetwork) -> NetworkFacts {
+pub(crate) fn of_network(network: &FlitNetwork) -> NetworkFacts {
     let survey = distances::survey(network);
     let pairs: u64 = survey.kinds.iter().map(|kind| kind.pairs).sum();
     let total: u64 = survey.kinds.iter().map(|kind| kind.pairs * u64::from(kind.length)).sum();

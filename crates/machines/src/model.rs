@@ -7,7 +7,7 @@ use quantities::{Bytes, Duration, Rate};
 pub use crate::description::fields::{
     BroadcastProtocol, DATAGRAM, Faults, IP_AND_UDP, Memory, Messaging, Probe, Repeat,
 };
-use crate::routing::{IdleWhen, Routing, Selection, WaitsFor, default_chance};
+use crate::routing::{AtRest, IdleWhen, RouteState, Routing, Selection, WaitsFor};
 
 /// A machine as a world simulates it: a resolved description.
 #[derive(Clone, Debug)]
@@ -33,17 +33,6 @@ impl Machine {
     /// Its name, and its description if it has one.
     pub fn title(&self) -> String {
         if self.about.is_empty() { self.name.clone() } else { format!("{}: {}", self.name, self.about) }
-    }
-
-    /// Whether anything in it depends on the seed of a run: the paths of packets, or the fate of frames.
-    pub fn is_random(&self) -> bool {
-        match &self.interconnect {
-            Interconnect::Flits(network) => {
-                matches!(network.selection, Selection::Random | Selection::IdleRandom) || network.routing.choices() > 1
-            }
-            Interconnect::LogGp(_) => false,
-            Interconnect::Ethernet(ethernet) => ethernet.faults != Faults::NONE,
-        }
     }
 }
 
@@ -118,10 +107,7 @@ impl FlitNetwork {
     /// How many nodes each branch below the root of the tree has, in order of their numbers; none if the network is not a tree, or if
     /// packets do not only go up and down it.
     pub fn branch(&self) -> Option<u32> {
-        match &self.routing {
-            Routing::Stages(stages) => stages.branch(),
-            _ => None,
-        }
+        self.routing.branch()
     }
 
     /// The router to which `node` is attached.
@@ -146,19 +132,17 @@ impl FlitNetwork {
     /// The channels from `source` to `destination`, in order, always choosing the channel that belongs to the source, and one of the
     /// paths if the rule draws one; empty if they are the same node.
     pub fn route(&self, source: NodeId, destination: NodeId) -> Vec<ChannelId> {
-        let mut channels = Vec::new();
-        if source == destination {
-            return channels;
-        }
-        let chance = default_chance(source, destination);
-        let mut next = self.injection[source.0 as usize];
-        loop {
-            channels.push(next);
-            match self.channels[next.0 as usize].to {
-                Place::Node(_) => return channels,
-                Place::Router(at) => next = self.routing.step(at, source, destination, chance).fixed(),
-            }
-        }
+        if source == destination { Vec::new() } else { self.way(source, destination).collect() }
+    }
+
+    /// The same for any two nodes, even if they are the same.
+    pub fn way(&self, source: NodeId, destination: NodeId) -> impl Iterator<Item = ChannelId> {
+        let (rest, mut state) = (AtRest::between(source, destination), RouteState::default());
+        let after = move |channel: &ChannelId| match self.channels[channel.0 as usize].to {
+            Place::Router(at) => Some(self.routing.step(&rest.view(at, source, destination), &mut state).fixed()),
+            Place::Node(_) => None,
+        };
+        std::iter::successors(Some(self.injection[source.0 as usize]), after)
     }
 }
 

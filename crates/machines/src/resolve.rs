@@ -8,19 +8,17 @@ mod virtual_channels;
 
 use std::sync::Arc;
 
-use crate::description::fields::{self, Fields, Mode, Rule};
+use crate::description::fields::{self, Fields, Mode};
 use crate::error::{Fault, Problem};
 use crate::model::{
     Arbitration, ChannelId, FlitNetwork, Interconnect, Machine, PacketFormat, Router, Source, Switching,
 };
-use crate::routing::{IdleWhen, Routing, Selection, WaitsFor, deadlock};
-use crate::topology::{self, Built, Plan};
+use crate::routing::{IdleWhen, Selection, WaitsFor};
+use crate::topology::{Layout, Plan, RouterPlan, Topology};
 use quantities::{Bytes, Duration};
 
 /// The longest time allowed in a description: anything longer would only be a mistyped unit.
 const LONGEST: Duration = Duration::from_microseconds(1_000_000);
-/// The most paths of packets that are followed to see whether they can wait in a cycle: about a second.
-const MOST_WORK: u64 = 1 << 25;
 /// The most flits of a packet.
 const MOST_FLITS: u64 = 1 << 20;
 
@@ -69,8 +67,8 @@ fn missing(field: &str, missing: &str) -> Fault {
 }
 
 /// A network of routers.
-fn flits(fields: &Fields, topology: &fields::Topology) -> Result<(u32, Interconnect), Fault> {
-    let Built { mut plan, own_routing } = lay_out(topology)?;
+fn flits(fields: &Fields, topology: &Topology) -> Result<(u32, Interconnect), Fault> {
+    let mut layout = lay_out(topology)?;
     let packet = packet(fields.packet.as_ref().ok_or_else(|| missing("", "`packet`"))?)?;
     if let Some(piggyback) = fields.node.piggyback.filter(|piggyback| *piggyback > packet.payload) {
         let allowed = format!("at most {}, what a packet carries", packet.payload);
@@ -79,11 +77,12 @@ fn flits(fields: &Fields, topology: &fields::Topology) -> Result<(u32, Interconn
     let routers = fields.routers.as_ref().ok_or_else(|| missing("", "`routers`"))?;
     let routing_delay = positive("routers.routing_delay", routers.routing_delay)?;
     let lines = fields.channels.as_ref().ok_or_else(|| missing("", "`channels`"))?;
-    let virtual_channels = virtual_channels::count(lines, fields.switching.mode, &plan)?;
+    let virtual_channels = virtual_channels::count(lines, fields.switching.mode, &layout.plan)?;
     let kinds = lines::Kinds::new(lines, virtual_channels, topology, packet.flit)?;
-    let (rule, routing) = paths::routing(fields.routing.rule, &plan, own_routing, virtual_channels)?;
+    let (rule, routing) = paths::routing(fields.routing.rule, &mut layout, virtual_channels)?;
+    let Layout { mut plan, .. } = layout;
     let channels = lines::channels(&kinds, virtual_channels, &mut plan)?;
-    let (waits_for, idle_when) = (waits_for(&fields.routing)?, idle_when(&fields.routing)?);
+    only_where_idle_is_sought(&fields.routing)?;
     let switching = switching(&fields.switching, &plan)?;
     let ends = |which: usize| (0..plan.homes.len()).map(|node| ChannelId((2 * node + which) as u32)).collect();
     let network = FlitNetwork {
@@ -94,9 +93,9 @@ fn flits(fields: &Fields, topology: &fields::Topology) -> Result<(u32, Interconn
         sides: plan.sides,
         group: plan.group,
         routing,
-        selection: selection(fields.routing.selection),
-        waits_for,
-        idle_when,
+        selection: fields.routing.selection,
+        waits_for: fields.routing.waits_for,
+        idle_when: fields.routing.idle_when,
         switching,
         arbitration: match routers.arbitration {
             fields::Arbitration::FirstCome => Arbitration::FirstCome,
@@ -105,36 +104,23 @@ fn flits(fields: &Fields, topology: &fields::Topology) -> Result<(u32, Interconn
         packet,
     };
     whole_packets_fit(&network)?;
-    no_deadlock(rule, &network)?;
+    paths::no_deadlock(rule, &network)?;
     virtual_channels::in_sets(virtual_channels, rule, &network.routing)?;
     Ok((plan.homes.len() as u32, Interconnect::Flits(Arc::new(network))))
 }
 
 /// Lays out the one topology that is given.
-fn lay_out(topology: &fields::Topology) -> Result<Built, Fault> {
-    let fields::Topology { clos, mesh_of_clos, mesh, torus, fat_tree, dragonfly, star, graph } = topology;
-    let given = [
-        clos.as_ref().map(topology::stages::clos),
-        mesh_of_clos.as_ref().map(topology::stages::mesh_of_clos),
-        mesh.as_ref().map(|grid| topology::grid::build(grid, false)),
-        torus.as_ref().map(|grid| topology::grid::build(grid, true)),
-        fat_tree.as_ref().map(topology::stages::fat_tree),
-        dragonfly.as_ref().map(topology::dragonfly::build),
-        star.as_ref().map(topology::star::build),
-        graph.as_ref().map(topology::graph::build),
-    ];
-    let mut given: Vec<_> = given.into_iter().flatten().collect();
-    let kinds = "clos, mesh_of_clos, mesh, torus, fat_tree, dragonfly, star and graph";
-    match (given.pop(), given.len()) {
-        (Some(only), 0) => only,
-        (None, _) => Err(missing("topology", &format!("one of {kinds}"))),
-        (Some(_), more) => Err(Fault::value("topology", format!("{} of {kinds}", more + 1), "one of them")),
+fn lay_out(topology: &Topology) -> Result<Layout, Fault> {
+    let kinds = || listed(Topology::KINDS.iter().map(|kind| kind.name.to_string()).collect(), "and");
+    match topology.given().count() {
+        0 => Err(missing("topology", &format!("one of {}", kinds()))),
+        1 => topology.lay_out(),
+        several => Err(Fault::value("topology", format!("{several} of {}", kinds()), "one of them")),
     }
 }
 
-fn named(routers: Vec<topology::RouterPlan>, routing_delay: Duration) -> Vec<Router> {
-    let router =
-        |topology::RouterPlan { name, position, mesh_index }| Router { name, routing_delay, position, mesh_index };
+fn named(routers: Vec<RouterPlan>, routing_delay: Duration) -> Vec<Router> {
+    let router = |RouterPlan { name, position, mesh_index }| Router { name, routing_delay, position, mesh_index };
     routers.into_iter().map(router).collect()
 }
 
@@ -169,42 +155,28 @@ fn packet(packet: &fields::Packet) -> Result<PacketFormat, Fault> {
     Ok(PacketFormat { payload, header, flit })
 }
 
-fn selection(selection: fields::Selection) -> Selection {
-    match selection {
-        fields::Selection::Fixed => Selection::Fixed,
-        fields::Selection::Random => Selection::Random,
-        fields::Selection::RoundRobin => Selection::RoundRobin,
-        fields::Selection::IdleFixed => Selection::IdleFixed,
-        fields::Selection::IdleRandom => Selection::IdleRandom,
+/// Checks that only headers that look for an idle channel wait for any of several, or are told what counts as idle.
+fn only_where_idle_is_sought(routing: &fields::Routing) -> Result<(), Fault> {
+    let fields::Routing { selection, waits_for, idle_when, .. } = *routing;
+    let refused = |field: &str, found: &str, otherwise: &str| {
+        let seek = Selection::ALL.into_iter().filter(|selection| selection.looks_for_idle());
+        let seek = listed(seek.map(|selection| format!("\"{}\"", selection.name())).collect(), "or");
+        Err(Fault::value(field, found, format!("\"{otherwise}\" unless routing.selection is {seek}")))
+    };
+    if waits_for != WaitsFor::Chosen && !selection.looks_for_idle() {
+        return refused("routing.waits_for", waits_for.name(), WaitsFor::Chosen.name());
     }
+    if idle_when != IdleWhen::Free && !selection.looks_for_idle() {
+        return refused("routing.idle_when", idle_when.name(), IdleWhen::Free.name());
+    }
+    Ok(())
 }
 
-/// Checks that only headers that look for an idle channel wait for any of several.
-fn waits_for(routing: &fields::Routing) -> Result<WaitsFor, Fault> {
-    match routing.waits_for {
-        fields::WaitsFor::Chosen => Ok(WaitsFor::Chosen),
-        fields::WaitsFor::Any => looks_for_idle(routing, "routing.waits_for", "any", "chosen").map(|()| WaitsFor::Any),
-    }
-}
-
-/// Checks that what counts as idle is given only where a header looks for an idle channel.
-fn idle_when(routing: &fields::Routing) -> Result<IdleWhen, Fault> {
-    match routing.idle_when {
-        fields::IdleWhen::Free => Ok(IdleWhen::Free),
-        fields::IdleWhen::Empty => {
-            looks_for_idle(routing, "routing.idle_when", "empty", "free").map(|()| IdleWhen::Empty)
-        }
-    }
-}
-
-/// Checks that headers look for an idle channel, which `field` needs to be `found` and not `otherwise`.
-fn looks_for_idle(routing: &fields::Routing, field: &str, found: &str, otherwise: &str) -> Result<(), Fault> {
-    match routing.selection {
-        fields::Selection::Fixed | fields::Selection::Random => {
-            let selections = "\"round-robin\", \"idle-fixed\" or \"idle-random\"";
-            Err(Fault::value(field, found, format!("\"{otherwise}\" unless routing.selection is {selections}")))
-        }
-        fields::Selection::RoundRobin | fields::Selection::IdleFixed | fields::Selection::IdleRandom => Ok(()),
+/// Names in a row, with a word before the last.
+pub(crate) fn listed(mut names: Vec<String>, word: &str) -> String {
+    match names.pop() {
+        Some(last) if !names.is_empty() => format!("{} {word} {last}", names.join(", ")),
+        only => only.unwrap_or_default(),
     }
 }
 
@@ -239,25 +211,4 @@ fn whole_packets_fit(network: &FlitNetwork) -> Result<(), Fault> {
         }
         _ => Ok(()),
     }
-}
-
-/// Checks that the routing rule is free of deadlock, by what packets wait for. The rules for levels, for meshes and up*/down* are so
-/// by design; the tests of this crate verify it. A very large dragonfly is trusted to behave like the smaller ones.
-fn no_deadlock(rule: Rule, network: &FlitNetwork) -> Result<(), Fault> {
-    let cycle = match (&network.routing, rule) {
-        (Routing::Grid(grid), _) => grid.rings().iter().find_map(|ring| deadlock::cycle_among(network, ring)),
-        (Routing::Dragonfly(_), _) if deadlock::work(network) <= MOST_WORK => deadlock::dependency_cycle(network),
-        (_, Rule::ShortestPath) => deadlock::dependency_cycle(network),
-        _ => None,
-    };
-    let Some(cycle) = cycle else { return Ok(()) };
-    let virtual_channels = network.virtual_channels();
-    let in_words = |&(channel, virtual_channel): &deadlock::VirtualChannel| match virtual_channels {
-        1 => network.channel_name(channel),
-        _ => format!("{} by virtual channel {virtual_channel}", network.channel_name(channel)),
-    };
-    let cycle = cycle.iter().map(in_words).collect();
-    let needed = Some(network.routing.virtual_channels()).filter(|needed| *needed > virtual_channels);
-    let rule = rule.name().to_string();
-    Err(Fault::new("routing.rule", Problem::Deadlock { rule, cycle, virtual_channels: needed }))
 }

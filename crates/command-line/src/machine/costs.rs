@@ -4,7 +4,7 @@ use ::machines::model::{
     Acknowledged, Arbitration, Channel, ControlNetwork, FlitNetwork, NodeCosts, PacketFormat, Protocol, SendMode,
     Switching,
 };
-use ::machines::routing::{IdleWhen, Selection, WaitsFor};
+use ::machines::routing::{IdleWhen, WaitsFor};
 use quantities::{Bytes, Duration};
 
 use super::row;
@@ -58,13 +58,7 @@ fn router(network: &FlitNetwork) -> String {
         Arbitration::FirstCome => "first-come",
         Arbitration::RoundRobin => "round-robin",
     };
-    let selection = match network.selection {
-        Selection::Fixed => "fixed",
-        Selection::Random => "random",
-        Selection::RoundRobin => "round-robin",
-        Selection::IdleFixed => "idle-fixed",
-        Selection::IdleRandom => "idle-random",
-    };
+    let selection = network.selection.name();
     let waits = match network.waits_for {
         WaitsFor::Chosen => "",
         WaitsFor::Any => ", the first to fall free",

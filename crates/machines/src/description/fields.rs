@@ -22,13 +22,13 @@
 
 mod ethernet;
 mod letters;
-mod topology;
 
+pub use crate::topology::Topology;
 pub use ethernet::{
     BroadcastProtocol, DATAGRAM, Ethernet, Faults, IP_AND_UDP, Memory, Messaging, Probe, Repeat, Trunk,
 };
-pub use topology::{Clos, Dragonfly, FatTree, Graph, GraphLink, GraphRouter, Grid, MeshOfClos, Star, Topology};
 
+use crate::routing::{IdleWhen, Rule, Selection, WaitsFor};
 use quantities::{Bytes, Duration, Rate};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -164,78 +164,6 @@ pub struct Routing {
     /// Which of several allowed channels count as idle; `empty` only where a header looks for an idle one.
     #[serde(default)]
     pub idle_when: IdleWhen,
-}
-
-/// A rule of routing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Rule {
-    /// First along the row, then along the column, and so on: for meshes and tori. A torus with a side of over 4 needs two
-    /// virtual channels for it.
-    DimensionOrder,
-    /// Up to the lowest common level, in a mesh of Clos networks along the row and the column, and down again.
-    Clos,
-    /// In a dragonfly over the links that join two groups; needs two virtual channels.
-    Minimal,
-    /// In a dragonfly through a group drawn at random; needs three virtual channels.
-    Valiant,
-    /// Never up again after down, by distance from router 0: for every topology.
-    UpDown,
-    /// A shortest path; ties go to the channel of the lowest number. For every topology that it cannot deadlock on.
-    ShortestPath,
-}
-
-impl Rule {
-    /// As it is written.
-    pub fn name(self) -> &'static str {
-        match self {
-            Rule::DimensionOrder => "dimension-order",
-            Rule::Clos => "clos",
-            Rule::Minimal => "minimal",
-            Rule::Valiant => "valiant",
-            Rule::UpDown => "up-down",
-            Rule::ShortestPath => "shortest-path",
-        }
-    }
-}
-
-/// Which of several allowed channels a header takes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Selection {
-    /// The one that belongs to the source node.
-    #[default]
-    Fixed,
-    /// Any, at random.
-    Random,
-    /// An idle one, in turn; when none is idle, the next in turn.
-    RoundRobin,
-    /// An idle one; when none is idle, the source's own.
-    IdleFixed,
-    /// An idle one; when none is idle, any at random.
-    IdleRandom,
-}
-
-/// What a header that finds none of several allowed channels idle waits for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum WaitsFor {
-    /// The one that it chose when it asked.
-    #[default]
-    Chosen,
-    /// Any of them: it has the first that falls free.
-    Any,
-}
-
-/// Which of several allowed channels count as idle.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum IdleWhen {
-    /// Those that no packet holds and none has asked for.
-    #[default]
-    Free,
-    /// Of those, only the ones with an empty buffer at their far end.
-    Empty,
 }
 
 /// When packets may move on.

@@ -4,45 +4,64 @@ use quantities::reading::fields_of;
 use serde::de::DeserializeOwned;
 
 use super::fields::{
-    Channels, Clos, ControlNetwork, Dragonfly, Ethernet, FatTree, Faults, Fields, Graph, GraphLink, GraphRouter, Grid,
-    Line, LogGp, Memory, MeshOfClos, Messaging, Node, Packet, Routers, Routing, Star, Switching, Topology, Trunk,
+    Channels, ControlNetwork, Ethernet, Faults, Fields, Line, LogGp, Memory, Messaging, Node, Packet, Routers, Routing,
+    Switching, Trunk,
 };
+use crate::topology::{Kind, Topology};
 
-/// The names of a table's fields.
-type FieldNames = fn() -> Vec<String>;
+/// A table of a description.
+pub(crate) struct Table {
+    /// Its path; of a table of a topology, what follows the topology's own.
+    path: &'static str,
+    /// The name of its type.
+    type_name: fn() -> &'static str,
+    /// The names of its fields.
+    names: fn() -> Vec<String>,
+    /// An example of its value.
+    example: Option<&'static str>,
+}
 
-/// Every table and the names of its fields; the tables most often meant come first.
-const TABLES: &[(&str, FieldNames)] = &[
-    ("", of::<Fields>),
-    ("channels", of::<Channels>),
-    ("routers", of::<Routers>),
-    ("routing", of::<Routing>),
-    ("switching", of::<Switching>),
-    ("packet", of::<Packet>),
-    ("node", of::<Node>),
-    ("topology", of::<Topology>),
-    ("topology.clos", of::<Clos>),
-    ("topology.mesh_of_clos", of::<MeshOfClos>),
-    ("topology.mesh", of::<Grid>),
-    ("topology.torus", of::<Grid>),
-    ("topology.fat_tree", of::<FatTree>),
-    ("topology.dragonfly", of::<Dragonfly>),
-    ("topology.star", of::<Star>),
-    ("topology.graph", of::<Graph>),
-    ("topology.graph.routers[0]", of::<GraphRouter>),
-    ("topology.graph.links[0]", of::<GraphLink>),
-    ("control_network", of::<ControlNetwork>),
-    ("loggp", of::<LogGp>),
-    ("ethernet", of::<Ethernet>),
-    ("ethernet.faults", of::<Faults>),
-    ("ethernet.messaging", of::<Messaging>),
-    ("ethernet.memory", of::<Memory>),
-    ("ethernet.trunk", of::<Trunk>),
-    ("channels.nodes", of::<Line>),
-    ("channels.injection", of::<Line>),
-    ("channels.ejection", of::<Line>),
-    ("channels.global", of::<Line>),
+impl Table {
+    /// The table that is read as a `T`.
+    pub(crate) const fn of<T: DeserializeOwned>(path: &'static str, example: Option<&'static str>) -> Table {
+        Table { path, type_name: std::any::type_name::<T>, names: of::<T>, example }
+    }
+}
+
+/// The tables before those of topologies; the tables most often meant come first.
+const FIRST: &[Table] = &[
+    Table::of::<Fields>("", None),
+    Table::of::<Channels>("channels", Some("{ rate = \"1 GB/s\" }")),
+    Table::of::<Routers>("routers", Some("{ routing_delay = \"100 ns\" }")),
+    Table::of::<Routing>("routing", Some("{ rule = \"up-down\" }")),
+    Table::of::<Switching>("switching", Some("{ mode = \"wormhole\" }")),
+    Table::of::<Packet>("packet", Some("{ payload = \"128 B\", header = \"2 B\" }")),
+    Table::of::<Node>("node", Some("{ processor_send = \"5 us\" }")),
+    Table::of::<Topology>("topology", Some("{ mesh = { columns = 4, rows = 4 } }")),
 ];
+
+/// The tables after those of topologies.
+const LAST: &[Table] = &[
+    Table::of::<ControlNetwork>("control_network", Some("{ latency = \"1 us\", rate = \"10 MB/s\" }")),
+    Table::of::<LogGp>("loggp", Some("{ nodes = 8, L = \"2500 ns\", o = \"1500 ns\", g = \"1 us\" }")),
+    Table::of::<Ethernet>("ethernet", None),
+    Table::of::<Faults>("ethernet.faults", Some("{ loss = 0.01 }")),
+    Table::of::<Messaging>("ethernet.messaging", Some("{ window = 16 }")),
+    Table::of::<Memory>("ethernet.memory", Some("{ processes = 4 }")),
+    Table::of::<Trunk>("ethernet.trunk", None),
+    Table::of::<Line>("channels.nodes", Some("{ rate = \"1 GB/s\" }")),
+    Table::of::<Line>("channels.injection", None),
+    Table::of::<Line>("channels.ejection", None),
+    Table::of::<Line>("channels.global", None),
+];
+
+/// All tables, each with its path.
+fn tables() -> impl Iterator<Item = (String, &'static Table)> {
+    let own = |table: &'static Table| (table.path.to_string(), table);
+    let of_kind =
+        |kind: &'static Kind| kind.tables.iter().map(|table| (format!("topology.{}{}", kind.name, table.path), table));
+    FIRST.iter().map(own).chain(Topology::KINDS.iter().flat_map(of_kind)).chain(LAST.iter().map(own))
+}
 
 /// The names of the fields of `T`.
 fn of<T: DeserializeOwned>() -> Vec<String> {
@@ -51,7 +70,7 @@ fn of<T: DeserializeOwned>() -> Vec<String> {
 
 /// The names of the fields of a table.
 pub(super) fn of_table(table: &str) -> Vec<String> {
-    TABLES.iter().find(|known| known.0 == table).map(|known| known.1()).unwrap_or_default()
+    tables().find(|(path, _)| path == table).map(|(_, table)| (table.names)()).unwrap_or_default()
 }
 
 /// The paths of all fields that are called `name`.
@@ -86,7 +105,7 @@ pub(super) fn most_likely(table: &str, paths: Vec<String>) -> Vec<String> {
 
 /// The name and the path of every field.
 fn all() -> Vec<(String, String)> {
-    TABLES.iter().flat_map(|(table, names)| paths(table, names())).collect()
+    tables().flat_map(|(path, table)| paths(&path, (table.names)()).collect::<Vec<_>>()).collect()
 }
 
 /// The fields of a table, each with its path.
@@ -97,41 +116,20 @@ fn paths(table: &str, names: Vec<String>) -> impl Iterator<Item = (String, Strin
 
 /// An example of a value of the type with this name.
 pub(crate) fn example(of: &str) -> Option<&'static str> {
-    Some(match of {
-        "Topology" => "{ mesh = { columns = 4, rows = 4 } }",
-        "Clos" => "{ height = 2 }",
-        "MeshOfClos" => "{ height = 2, mesh_stages = 1 }",
-        "Grid" => "{ columns = 4, rows = 4 }",
-        "FatTree" => "{ arity = 4, levels = 2 }",
-        "Dragonfly" => "{ nodes = 2, routers = 4, global_links = 2 }",
-        "Star" => "{ nodes = 8 }",
-        "Graph" => "{ routers = [{ name = \"a\", nodes = 2 }] }",
-        "GraphRouter" => "{ name = \"a\", nodes = 1 }",
-        "GraphLink" => "{ between = [\"a\", \"b\"] }",
-        "Channels" | "Line" => "{ rate = \"1 GB/s\" }",
-        "Routers" => "{ routing_delay = \"100 ns\" }",
-        "Routing" => "{ rule = \"up-down\" }",
-        "Switching" => "{ mode = \"wormhole\" }",
-        "Packet" => "{ payload = \"128 B\", header = \"2 B\" }",
-        "Node" => "{ processor_send = \"5 us\" }",
-        "ControlNetwork" => "{ latency = \"1 us\", rate = \"10 MB/s\" }",
-        "LogGp" => "{ nodes = 8, L = \"2500 ns\", o = \"1500 ns\", g = \"1 us\" }",
-        "Faults" => "{ loss = 0.01 }",
-        "Memory" => "{ processes = 4 }",
-        "Messaging" => "{ window = 16 }",
-        _ => return None,
-    })
+    let is_of = |table: &Table| (table.type_name)().rsplit("::").next() == Some(of);
+    tables().filter(|(_, table)| is_of(table)).find_map(|(_, table)| table.example)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{TABLES, most_likely, places, places_like};
+    use super::{most_likely, places, places_like, tables};
 
     #[test]
     fn the_fields_of_every_table_are_known() {
-        for (table, names) in TABLES {
-            let least = if *table == "topology.star" { 1 } else { 2 };
-            assert!(names().len() >= least && names().iter().all(|name| !name.is_empty()), "{table}: {:?}", names());
+        for (path, table) in tables() {
+            let least = if path == "topology.star" { 1 } else { 2 };
+            let names = (table.names)();
+            assert!(names.len() >= least && names.iter().all(|name| !name.is_empty()), "{path}: {names:?}");
         }
     }
 

@@ -1,10 +1,13 @@
 //! Fields changed from a command line: `buffers=4`, `node.processor_send=5us`.
 
+use std::collections::BTreeSet;
+
 use toml::{Table, Value};
 
 use super::fields::Fields;
 use super::names;
 use crate::error::Problem;
+use crate::topology::{Kind, Topology};
 
 /// Short names for fields that are set often.
 const SHORT: &[(&str, &str)] = &[
@@ -33,12 +36,10 @@ const SHORT: &[(&str, &str)] = &[
     ("piggyback", "node.piggyback"),
     ("eager", "node.eager"),
     ("reconstruction", "node.reconstruction"),
-    ("columns", "topology.*.columns"),
-    ("rows", "topology.*.rows"),
-    ("sides", "topology.*.sides"),
-    ("groups", "topology.*.groups"),
-    ("height", "topology.*.height"),
-    ("subtrees", "topology.*.subtrees"),
+];
+
+/// The same for the LogGP model.
+const SHORT_OF_LOGGP: &[(&str, &str)] = &[
     ("nodes", "loggp.nodes"),
     ("L", "loggp.latency"),
     ("o", "loggp.overhead"),
@@ -120,21 +121,35 @@ pub(super) fn replacement_for(name: &str) -> Option<&'static str> {
     REPLACEMENTS.iter().find(|pair| pair.0 == name).map(|pair| pair.1)
 }
 
+/// The short names for a description, each with the path of its field.
+fn short(fields: &Fields) -> Vec<(&'static str, String)> {
+    if fields.ethernet.is_some() {
+        return SHORT_OF_ETHERNET.iter().map(|&(name, path)| (name, path.to_string())).collect();
+    }
+    let own = topology(fields);
+    // A name that is also one of the LogGP model is the topology's if it has this field.
+    let is_own = |name: &str| own.is_some_and(|kind| kind.short.contains(&name));
+    let of_loggp = |name: &str| SHORT_OF_LOGGP.iter().any(|pair| pair.0 == name);
+    let of_topologies =
+        Topology::KINDS.iter().flat_map(|kind| kind.short).filter(|name| is_own(name) || !of_loggp(name));
+    let kind = own.map_or("*", |kind| kind.name);
+    let of_topologies = of_topologies.map(|&name| (name, format!("topology.{kind}.{name}")));
+    let of_loggp = SHORT_OF_LOGGP.iter().filter(|pair| !is_own(pair.0));
+    let fixed = |&(name, path): &(&'static str, &str)| (name, path.to_string());
+    let mut short: Vec<_> = SHORT.iter().map(fixed).chain(of_topologies).chain(of_loggp.map(fixed)).collect();
+    let mut known = BTreeSet::new();
+    short.retain(|(name, _)| known.insert(*name));
+    short
+}
+
 /// The path of the field that `name` refers to.
 pub(super) fn path(name: &str, fields: &Fields) -> Result<String, Problem> {
     let name = name.trim();
-    let short = if fields.ethernet.is_some() { SHORT_OF_ETHERNET } else { SHORT };
-    let long = short.iter().find(|pair| pair.0 == name).map_or(name, |pair| pair.1);
-    let topology = topology(fields);
-    let long = match long {
-        "loggp.nodes" if topology == Some("star") => "topology.star.nodes",
-        _ => long,
-    };
+    let short = short(fields);
+    let long = short.iter().find(|pair| pair.0 == name).map_or(name, |pair| pair.1.as_str());
     // Letters of the LogGP model are also allowed in the long form.
     let long = match long.strip_prefix("loggp.") {
-        Some(letter) => {
-            SHORT.iter().find(|pair| pair.0 == letter && pair.1.starts_with("loggp.")).map_or(long, |pair| pair.1)
-        }
+        Some(letter) => SHORT_OF_LOGGP.iter().find(|pair| pair.0 == letter).map_or(long, |pair| pair.1),
         None => long,
     };
     if !long.contains('.') && !["name", "about"].contains(&long) {
@@ -146,10 +161,9 @@ pub(super) fn path(name: &str, fields: &Fields) -> Result<String, Problem> {
     if long.split('.').any(|part| part.trim().is_empty()) {
         return Err(Problem::Text("a field's path has names with points between them, `channels.buffers`".to_string()));
     }
-    let path = long.replace(".*.", &format!(".{}.", topology.unwrap_or("*")));
-    match absent_table(&path, fields) {
-        Some(table) => Err(absent(&path, table, fields)),
-        None => Ok(path),
+    match absent_table(long, fields) {
+        Some(table) => Err(absent(long, table, fields)),
+        None => Ok(long.to_string()),
     }
 }
 
@@ -164,7 +178,9 @@ fn absent_table<'a>(path: &'a str, fields: &Fields) -> Option<&'a str> {
         ("ethernet", ..) => fields.ethernet.is_some(),
         ("topology", None, _) => true,
         ("topology", Some("*"), None) => false,
-        ("topology", Some(kind), Some(own)) if !names::of_table(&format!("topology.{kind}")).is_empty() => kind == own,
+        ("topology", Some(kind), Some(own)) if Topology::KINDS.iter().any(|known| known.name == kind) => {
+            kind == own.name
+        }
         ("topology", Some(_), None) => fields.loggp.is_none() && fields.ethernet.is_none(),
         _ => true,
     };
@@ -178,7 +194,7 @@ fn absent_table<'a>(path: &'a str, fields: &Fields) -> Option<&'a str> {
 /// The problem that a setting belongs to a table that the machine does not have.
 fn absent(path: &str, table: &str, fields: &Fields) -> Problem {
     let own = match topology(fields) {
-        Some(kind) => format!("topology.{kind}"),
+        Some(kind) => format!("topology.{}", kind.name),
         None if fields.ethernet.is_some() => "ethernet".to_string(),
         None => "loggp".to_string(),
     };
@@ -189,19 +205,8 @@ fn absent(path: &str, table: &str, fields: &Fields) -> Problem {
 }
 
 /// Which topology the description has.
-fn topology(fields: &Fields) -> Option<&'static str> {
-    let topology = fields.topology.as_ref()?;
-    let given = [
-        (topology.clos.is_some(), "clos"),
-        (topology.mesh_of_clos.is_some(), "mesh_of_clos"),
-        (topology.mesh.is_some(), "mesh"),
-        (topology.torus.is_some(), "torus"),
-        (topology.fat_tree.is_some(), "fat_tree"),
-        (topology.dragonfly.is_some(), "dragonfly"),
-        (topology.star.is_some(), "star"),
-        (topology.graph.is_some(), "graph"),
-    ];
-    given.iter().find(|pair| pair.0).map(|pair| pair.1)
+fn topology(fields: &Fields) -> Option<&'static Kind> {
+    fields.topology.as_ref()?.given().next()
 }
 
 /// A problem with the table around the field at this path, if the TOML parser does not name that table.

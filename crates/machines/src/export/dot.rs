@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{end, network};
+use super::end;
 use crate::model::Machine;
 
 /// The machine as a Graphviz graph: routers as boxes, nodes as circles, a line for the two channels of a link.
@@ -15,7 +15,7 @@ pub fn dot(machine: &Machine) -> String {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "  n{node} [shape=circle, label={}];", quoted(&node.to_string()));
     }
-    if let Some(network) = network(machine) {
+    if let Some(network) = machine.network() {
         for (number, router) in network.routers.iter().enumerate() {
             let (x, y) = router.position;
             let label = quoted(&router.name);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{end, network};
+use super::end;
 use crate::model::Machine;
 
 /// Attributes: name, what it belongs to, type.
@@ -36,7 +36,7 @@ pub fn graphml(machine: &Machine) -> String {
         let values = [("kind", "node".to_string()), ("name", node.to_string())];
         let _ = writeln!(text, "    <node id=\"n{node}\">{}</node>", data(&values));
     }
-    if let Some(network) = network(machine) {
+    if let Some(network) = machine.network() {
         for (number, router) in network.routers.iter().enumerate() {
             let values = [
                 ("kind", "router".to_string()),

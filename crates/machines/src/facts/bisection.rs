@@ -4,7 +4,6 @@ use std::cmp::Ordering;
 
 use super::flow::Flow;
 use crate::model::{Channel, FlitNetwork, Place};
-use crate::routing::Routing;
 
 /// The most channels of a network whose bisection is worked out.
 const MOST_CHANNELS: usize = 1 << 18;
@@ -89,7 +88,7 @@ pub(super) fn bisection(network: &FlitNetwork) -> Option<Bisection> {
         return None;
     }
     let orders = halvings(network);
-    let exact = !network.sides.is_empty() || matches!(network.routing, Routing::Stages(_));
+    let exact = !network.sides.is_empty() || network.routing.is_halved_by_rows();
     let cuts = orders.into_iter().map(|(halved, order)| {
         let first_half = &order[..order.len() / 2];
         let channels = cut(network, first_half, |_| 1);

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use super::zero_load::Hop;
 use crate::model::{ChannelId, FlitNetwork, NodeId, Place, RouterId};
-use crate::routing::{Step, default_chance};
+use crate::routing::{AtRest, RouteState};
 
 /// Most routers times destination routers that are examined.
 const MOST_ENTRIES: usize = 1 << 24;
@@ -164,17 +164,14 @@ impl<'a> Trails<'a> {
 
     /// The trail from a router to the current destination.
     fn from(&mut self, router: RouterId, source: NodeId, destination: NodeId) -> Trail {
-        let chance = default_chance(source, destination);
+        let (rest, mut state) = (AtRest::between(source, destination), RouteState::default());
         let mut path = std::mem::take(&mut self.path);
         let mut at = router;
         let mut trail = loop {
             if let Some(known) = self.from[at.0 as usize] {
                 break known;
             }
-            let channel = match self.network.routing.step(at, source, destination, chance) {
-                Step::Only(channel) | Step::Virtual { channel, .. } => channel,
-                Step::Choose { options, .. } => options[0],
-            };
+            let channel = self.network.routing.step(&rest.view(at, source, destination), &mut state).options()[0];
             path.push((at, channel));
             match self.network.channels[channel.0 as usize].to {
                 Place::Router(next) => at = next,

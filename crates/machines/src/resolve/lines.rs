@@ -2,11 +2,11 @@
 
 use quantities::{Bytes, Duration, Rate};
 
-use super::{bounded, missing};
-use crate::description::fields::{Channels, Line as LineFields, Topology};
+use super::{bounded, listed, missing};
+use crate::description::fields::{Channels, Line as LineFields};
 use crate::error::Fault;
 use crate::model::{Channel, Place};
-use crate::topology::{Line, Plan};
+use crate::topology::{Kind, Line, OwnLine, Plan, Topology};
 
 /// The most slots of a buffer.
 const MOST_SLOTS: u32 = 1 << 20;
@@ -64,8 +64,8 @@ pub(super) struct Kinds {
     ejection: ResolvedChannel,
     network: ResolvedChannel,
     global: ResolvedChannel,
-    levels: Vec<ResolvedChannel>,
-    links: Vec<ResolvedChannel>,
+    /// The topology's own.
+    own: Vec<ResolvedChannel>,
 }
 
 impl Kinds {
@@ -78,7 +78,7 @@ impl Kinds {
     ) -> Result<Kinds, Fault> {
         let kinds = Kinds::described(lines, topology, flit)?;
         if virtual_channels > 1 {
-            kinds.give_credits_time()?;
+            kinds.give_credits_time(topology)?;
         }
         Ok(kinds)
     }
@@ -96,47 +96,41 @@ impl Kinds {
         let shared = LineFields { rate, flit_time, wire_latency, credit_latency, buffers };
         let network = none.changed("channels", &shared, flit)?;
         let at_nodes = network.changed("channels.nodes", &nodes, flit)?;
-        if topology.dragonfly.is_none() && global != LineFields::default() {
-            return Err(Fault::value("channels.global", "`global`", "no such channels but in a dragonfly"));
+        if global != LineFields::default() && !topology.given().any(|kind| kind.has_global) {
+            let have: Vec<&Kind> = Topology::KINDS.iter().filter(|kind| kind.has_global).collect();
+            let have = listed(have.iter().map(|kind| format!("a {}", kind.name)).collect(), "or");
+            return Err(Fault::value("channels.global", "`global`", format!("no such channels but in {have}")));
         }
-        let mut levels = Vec::new();
-        for (index, &rate) in topology.fat_tree.iter().flat_map(|tree| tree.rates.iter().enumerate()) {
-            let line = LineFields { rate: Some(rate), ..LineFields::default() };
-            levels.push(network.changed(&format!("topology.fat_tree.rates[{index}]"), &line, flit)?);
-        }
-        let mut links = Vec::new();
-        for (index, link) in topology.graph.iter().flat_map(|graph| graph.links.iter().enumerate()) {
-            let line = LineFields {
-                rate: link.rate,
-                flit_time: link.flit_time,
-                wire_latency: link.wire_latency,
-                credit_latency: link.credit_latency,
-                buffers: link.buffers,
-            };
-            links.push(network.changed(&format!("topology.graph.links[{index}]"), &line, flit)?);
+        let mut own = Vec::new();
+        for OwnLine { field, rate_field, line } in topology.lines() {
+            let of_rate = format!("{field}.rate");
+            own.push(network.changed(&field, &line, flit).map_err(|fault| match fault.field == of_rate {
+                true => Fault { field: rate_field, ..fault },
+                false => fault,
+            })?);
         }
         Ok(Kinds {
             injection: at_nodes.changed("channels.injection", &injection, flit)?,
             ejection: at_nodes.changed("channels.ejection", &ejection, flit)?,
             network,
             global: network.changed("channels.global", &global, flit)?,
-            levels,
-            links,
+            own,
         })
     }
 
     /// Checks that all credits between routers take some time, so that the slot of a flit that leaves can only be reused at a later
     /// instant. If it were free at once, the winner of a wire could depend on the order in which the grants of one instant are
     /// processed.
-    fn give_credits_time(&self) -> Result<(), Fault> {
+    fn give_credits_time(&self, topology: &Topology) -> Result<(), Fault> {
         let none = |line: &ResolvedChannel| line.credit_latency.is_zero();
         let allowed = "more than zero, since several virtual channels share a channel";
         if none(&self.global) && !none(&self.network) {
             return Err(Fault::value("channels.global.credit_latency", Duration::ZERO, allowed));
         }
-        let field = match self.links.iter().position(none) {
-            Some(link) if !none(&self.network) => format!("topology.graph.links[{link}].credit_latency"),
-            None if !self.links.is_empty() || !none(&self.network) => return Ok(()),
+        let own = self.own.iter().position(none).and_then(|index| topology.lines().nth(index));
+        let field = match own {
+            Some(OwnLine { field, .. }) if !none(&self.network) => format!("{field}.credit_latency"),
+            None if !self.own.is_empty() || !none(&self.network) => return Ok(()),
             _ => "channels.credit_latency".to_string(),
         };
         Err(Fault::value(field, Duration::ZERO, allowed))
@@ -148,8 +142,7 @@ impl Kinds {
             Line::Ejection => self.ejection,
             Line::Network => self.network,
             Line::Global => self.global,
-            Line::Level(level) => self.levels[level as usize - 1],
-            Line::Link(link) => self.links[link as usize],
+            Line::Own(index) => self.own[index as usize],
         }
     }
 }
@@ -184,14 +177,9 @@ fn flit_time(field: &str, line: &LineFields, flit: Bytes) -> Result<Option<Durat
         (None, Some(time)) => Err(Fault::value(format!("{field}.flit_time"), time, allowed())),
         (Some(rate), None) => match time_of(rate, flit) {
             Some(time) if within(time) => Ok(Some(time)),
-            _ => Err(Fault::value(rate_field(field), rate, allowed())),
+            _ => Err(Fault::value(format!("{field}.rate"), rate, allowed())),
         },
     }
-}
-
-/// The rates of a fat tree are a list, not fields of their own.
-fn rate_field(field: &str) -> String {
-    if field.ends_with(']') && field.contains("rates[") { field.to_string() } else { format!("{field}.rate") }
 }
 
 /// How long `amount` takes, unless it exceeds all bounds.

@@ -1,8 +1,8 @@
 //! How many virtual channels share each channel between routers, and whether that fits the switching and the routing.
 
-use crate::description::fields::{Channels, Mode, Rule};
+use crate::description::fields::{Channels, Mode};
 use crate::error::Fault;
-use crate::routing::Routing;
+use crate::routing::{Routing, Rule};
 use crate::topology::{MOST_CHANNELS, Plan};
 
 const FIELD: &str = "channels.virtual_channels";

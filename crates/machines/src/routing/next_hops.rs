@@ -7,11 +7,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::Step;
 use super::neighbours::Neighbours;
 use super::packed::PackedNumbers;
-use crate::model::{ChannelId, NodeId, RouterId};
+use super::{Ground, Header, RouterView, Step};
+use crate::model::{ChannelId, RouterId};
 use crate::topology::{Plan, ejection};
+use quantities::Bytes;
 
 /// How many destinations are worked out at once.
 pub(super) const BATCH: usize = 32;
@@ -51,7 +52,8 @@ impl NextHops {
     /// What a header may ask for at router `at`: any channel of the set, of which the source's own is the one of its number
     /// modulo theirs.
     #[inline]
-    pub(super) fn step(&self, at: RouterId, source: NodeId, destination: NodeId) -> Step<'_> {
+    pub(super) fn step<N>(&self, view: &RouterView<'_, N>) -> Step<'_> {
+        let RouterView { at, header: Header { source, destination, .. }, .. } = *view;
         let (home, column) = self.0.homes[destination.0 as usize];
         if home == at {
             return Step::Only(ejection(destination.0));
@@ -64,11 +66,43 @@ impl NextHops {
     }
 }
 
+/// A table made by `make`, or why there is none.
+pub(super) fn table(
+    ground: &Ground<'_>,
+    make: impl FnOnce(&Plan, &Neighbours) -> Option<NextHops>,
+) -> Result<NextHops, String> {
+    small_enough(ground)?;
+    make(ground.plan, ground.neighbours()).ok_or_else(|| {
+        format!(
+            "its table of next hops takes more than {}, as routers with many links have many sets of equally good channels",
+            Bytes(MOST_BYTES)
+        )
+    })
+}
+
+/// Checks, before memory for a table is taken, that there is enough.
+fn small_enough(ground: &Ground<'_>) -> Result<(), String> {
+    let bytes = most_bytes(ground.plan, ground.neighbours());
+    if bytes > MOST_BYTES {
+        let routers = ground.plan.routers.len();
+        let bytes = Bytes(bytes.div_ceil(1 << 20) << 20);
+        let most = Bytes(MOST_BYTES);
+        return Err(format!(
+            "its table of next hops for {routers} routers could take {bytes} of memory, and at most {most} are taken"
+        ));
+    }
+    // Memory that is not available now will not be later: it is requested as a whole, and returned before it is used.
+    if Vec::<u8>::new().try_reserve_exact(bytes as usize).is_err() {
+        return Err(format!("there is no memory for its table of next hops, which could take {bytes} bytes"));
+    }
+    Ok(())
+}
+
 /// The most that a table of next hops may take. [B]
-pub(crate) const MOST_BYTES: u64 = 1_717 << 20;
+const MOST_BYTES: u64 = 1_717 << 20;
 
 /// The most that the numbers in the table of this plan can take, if every set of channels of a router is used. [B]
-pub(crate) fn most_bytes(plan: &Plan, neighbours: &Neighbours) -> u64 {
+fn most_bytes(plan: &Plan, neighbours: &Neighbours) -> u64 {
     let columns = homes(plan).len() as u64;
     let bits_of_columns = u64::from(columns.ilog2()) + 1;
     let row = |router: usize| {

@@ -2,13 +2,32 @@
 
 use super::neighbours::Neighbours;
 use super::next_hops::{self, BATCH, NextHops};
+use super::{Ground, NetworkView, RouteState, RouterView, Row, Step};
 use crate::topology::Plan;
+
+/// By a shortest path.
+#[derive(Clone, Debug)]
+pub struct ShortestPath(NextHops);
+
+impl Row for ShortestPath {
+    const ABOUT: &'static str =
+        "A shortest path; ties go to the channel of the lowest number. For every topology that it cannot deadlock on.";
+
+    fn prepare(ground: &mut Ground<'_>) -> Result<ShortestPath, String> {
+        next_hops::table(ground, next_hops).map(ShortestPath)
+    }
+
+    #[inline]
+    fn step<N: NetworkView>(&self, view: &RouterView<'_, N>, _: &mut RouteState) -> Step<'_> {
+        self.0.step(view)
+    }
+}
 
 /// A distance that no way has.
 const UNREACHABLE: u32 = u32::MAX;
 
 /// Works out the table for every router and every router of destination; nothing where it would be too large.
-pub(crate) fn next_hops(plan: &Plan, neighbours: &Neighbours) -> Option<NextHops> {
+fn next_hops(plan: &Plan, neighbours: &Neighbours) -> Option<NextHops> {
     let mut distances: Vec<[u32; BATCH]> = vec![[UNREACHABLE; BATCH]; neighbours.routers()];
     next_hops::fill(plan, neighbours, |destinations, filling| {
         distances.fill([UNREACHABLE; BATCH]);

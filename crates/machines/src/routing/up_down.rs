@@ -10,16 +10,41 @@
 //!
 //! Source: Schroeder and others, Autonet: a high-speed, self-configuring local area network, IEEE JSAC 9(8), 1991.
 
+use super::deadlock::VirtualChannel;
 use super::neighbours::Neighbours;
 use super::next_hops::{self, BATCH, NextHops, TableBuilder};
-use crate::model::RouterId;
+use super::{Ground, NetworkView, RouteState, RouterView, Row, Step};
+use crate::model::{FlitNetwork, RouterId};
 use crate::topology::Plan;
+
+/// Never up after down.
+#[derive(Clone, Debug)]
+pub struct UpDown(NextHops);
+
+impl Row for UpDown {
+    const ABOUT: &'static str = "Never up again after down, by distance from router 0: for every topology.";
+    const SERVES_ALL: bool = true;
+
+    fn prepare(ground: &mut Ground<'_>) -> Result<UpDown, String> {
+        next_hops::table(ground, next_hops).map(UpDown)
+    }
+
+    /// A cycle would have to turn from down to up somewhere.
+    fn cycle(&self, _: &FlitNetwork) -> Option<Vec<VirtualChannel>> {
+        None
+    }
+
+    #[inline]
+    fn step<N: NetworkView>(&self, view: &RouterView<'_, N>, _: &mut RouteState) -> Step<'_> {
+        self.0.step(view)
+    }
+}
 
 /// A distance that no path has.
 const UNREACHABLE: u32 = 1 << 30;
 
 /// Works out the channels for every pair of routers; nothing where their table would be too large.
-pub(crate) fn next_hops(plan: &Plan, neighbours: &Neighbours) -> Option<NextHops> {
+fn next_hops(plan: &Plan, neighbours: &Neighbours) -> Option<NextHops> {
     let levels = Levels::of(neighbours);
     let mut distances = Distances {
         only_down: vec![[UNREACHABLE; BATCH]; neighbours.routers()],

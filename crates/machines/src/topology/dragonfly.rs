@@ -23,38 +23,147 @@
 //! tree is from Camarero, Vallejo and Beivide, "Topological Characterization of Hamming and Dragonfly Networks and Its
 //! Implications on Routing" (2014).
 
-use super::{Built, Line, MOST_CHANNELS, MOST_NODES, MOST_ROUTERS, Plan, within};
-use crate::description::fields;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{Layout, Line, MOST_CHANNELS, MOST_NODES, MOST_ROUTERS, NOWHERE, Plan, Row, within};
+use crate::description::Table;
 use crate::error::Fault;
-use crate::model::{ChannelId, RouterId};
-use crate::routing::Routing;
-use crate::routing::dragonfly::{Dragonfly, Shape};
-use crate::routing::grid::NOWHERE;
+use crate::model::{ChannelId, NodeId, RouterId};
 
 const FIELD: &str = "topology.dragonfly";
 /// The most routers of a group, nodes of a router, and global links of a router.
 const MOST_OF_EACH: u64 = 1024;
 
-/// Lays out the dragonfly.
-pub(crate) fn build(dragonfly: &fields::Dragonfly) -> Result<Built, Fault> {
-    let shape = shape(dragonfly)?;
-    let routers = shape.groups * shape.routers;
-    let mut plan = Plan { group: Some(shape.routers * shape.nodes), ..Plan::default() };
-    for router in 0..routers {
-        let (group, within) = (router / shape.routers, router % shape.routers);
-        plan.router(format!("group {group} router {within}"), position(&shape, group, within), None);
+/// The sizes of a dragonfly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Shape {
+    /// p, the nodes of a router.
+    nodes: u32,
+    /// a, the routers of a group.
+    routers: u32,
+    /// h, the links of a router to other groups.
+    global_links: u32,
+    /// g.
+    groups: u32,
+}
+
+impl Shape {
+    /// How many links join two groups.
+    fn rounds(&self) -> u32 {
+        match self.groups {
+            1 => 0,
+            groups => self.routers * self.global_links / (groups - 1),
+        }
     }
-    for node in 0..routers * shape.nodes {
-        plan.node(RouterId(node / shape.nodes));
+
+    /// The group where link `link` of `group` leads, and the number that it has there.
+    fn other_end(&self, group: u32, link: u32) -> (u32, u32) {
+        let others = self.groups - 1;
+        let (round, ahead) = (link / others, link % others);
+        ((group + others - ahead) % self.groups, round * others + others - 1 - ahead)
     }
-    let local = link_routers(&mut plan, &shape);
-    let global = link_groups(&mut plan, &shape);
-    Ok(Built { plan, own_routing: Some(Routing::Dragonfly(Dragonfly::new(shape, local, global))) })
+
+    /// The link of `group` that leads to `other` in a round.
+    fn link_to(&self, group: u32, other: u32, round: u32) -> u32 {
+        let others = self.groups - 1;
+        round * others + (group + others - other) % self.groups
+    }
+}
+
+/// A dragonfly as packets find their way through it.
+#[derive(Clone, Debug)]
+pub(crate) struct Groups {
+    shape: Shape,
+    /// How many links join two groups.
+    rounds: u32,
+    /// For every router, its channel to each router of its group.
+    local: Vec<ChannelId>,
+    /// For every router, its channels to other groups.
+    global: Vec<ChannelId>,
+}
+
+impl Groups {
+    pub(crate) fn count(&self) -> u32 {
+        self.shape.groups
+    }
+
+    /// The router of a node.
+    #[inline]
+    pub(crate) fn home(&self, node: NodeId) -> u32 {
+        node.0 / self.shape.nodes
+    }
+
+    /// The group of a router.
+    #[inline]
+    pub(crate) fn group(&self, router: u32) -> u32 {
+        router / self.shape.routers
+    }
+
+    /// The channel from a router to another of its group.
+    #[inline]
+    pub(crate) fn within(&self, at: u32, to: u32) -> ChannelId {
+        let Shape { routers, .. } = self.shape;
+        self.local[(at * routers + to % routers) as usize]
+    }
+
+    /// The channel from a router on the way to another group: that way, or to the router of its own group from which it leads there. Of
+    /// several links between two groups, packets take that of their destination's router, `home`: its number modulo the links.
+    #[inline]
+    pub(crate) fn towards(&self, at: u32, group: u32, home: u32) -> ChannelId {
+        let Shape { routers, global_links, .. } = self.shape;
+        let link = self.shape.link_to(at / routers, group, home % self.rounds);
+        if link / global_links == at % routers {
+            return self.global[(at * global_links + link % global_links) as usize];
+        }
+        self.local[(at * routers + link / global_links) as usize]
+    }
+}
+
+/// Groups of routers. Within a group every router has a link to every other; `channels.global` says in what the links
+/// between groups differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Dragonfly {
+    /// p, the nodes of a router.
+    pub nodes: u32,
+    /// a, the routers of a group.
+    pub routers: u32,
+    /// h, the links of a router to other groups.
+    pub global_links: u32,
+    /// g, the groups; `routers * global_links + 1`, the maximum, if left out.
+    pub groups: Option<u32>,
+}
+
+impl Row for Dragonfly {
+    const ABOUT: &'static str = "Groups of routers, each linked with every other.";
+    const TABLES: &'static [Table] =
+        &[Table::of::<Dragonfly>("", Some("{ nodes = 2, routers = 4, global_links = 2 }"))];
+    const SHORT: &'static [&'static str] = &["groups"];
+    const HAS_GLOBAL: bool = true;
+    const WITH_GROUPS: Option<&'static str> = Some("a dragonfly");
+
+    fn lay_out(&self) -> Result<Layout, Fault> {
+        let shape = shape(self)?;
+        let routers = shape.groups * shape.routers;
+        let mut plan = Plan { group: Some(shape.routers * shape.nodes), ..Plan::default() };
+        for router in 0..routers {
+            let (group, within) = (router / shape.routers, router % shape.routers);
+            plan.router(format!("group {group} router {within}"), position(&shape, group, within), None);
+        }
+        for node in 0..routers * shape.nodes {
+            plan.node(RouterId(node / shape.nodes));
+        }
+        let local = link_routers(&mut plan, &shape);
+        let global = link_groups(&mut plan, &shape);
+        let groups = Groups { shape, rounds: shape.rounds(), local, global };
+        Ok(Layout { plan, geometry: Some(Box::new(groups)) })
+    }
 }
 
 /// The checked shape from the description.
-fn shape(dragonfly: &fields::Dragonfly) -> Result<Shape, Fault> {
-    let fields::Dragonfly { nodes, routers, global_links, groups } = *dragonfly;
+fn shape(dragonfly: &Dragonfly) -> Result<Shape, Fault> {
+    let Dragonfly { nodes, routers, global_links, groups } = *dragonfly;
     within(&format!("{FIELD}.nodes"), "nodes of a router", u64::from(nodes), MOST_OF_EACH)?;
     within(&format!("{FIELD}.routers"), "routers of a group", u64::from(routers), MOST_OF_EACH)?;
     if u64::from(global_links) > MOST_OF_EACH {

@@ -8,20 +8,70 @@
 
 use std::fmt::Write;
 
-use super::{Built, Line, MOST_NODES, Plan, within};
-use crate::description::fields;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{Layout, Line, MOST_NODES, NOWHERE, Plan, within};
+use crate::description::Table;
 use crate::error::{Fault, Problem};
 use crate::model::{ChannelId, RouterId};
-use crate::routing::Routing;
-use crate::routing::grid::{Grid, NOWHERE};
 
 /// The most dimensions.
 const MOST_SIDES: u64 = 8;
 /// The longest ring of a torus: whether packets can deadlock around it is worked out position by position.
 const LONGEST_RING: u64 = 4096;
 
+/// Routers in `rows` of `columns`, each with its node; or in as many dimensions as there are `sides`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Grid {
+    /// Routers in a row; with `rows`.
+    pub columns: Option<u32>,
+    /// Rows; with `columns`.
+    pub rows: Option<u32>,
+    /// Routers along each dimension, instead of `columns` and `rows`.
+    pub sides: Option<Vec<u32>>,
+}
+
+/// Its table.
+pub(super) const TABLES: &[Table] = &[Table::of::<Grid>("", Some("{ columns = 4, rows = 4 }"))];
+/// Its fields that can be set by their name alone.
+pub(super) const SHORT: &[&str] = &["columns", "rows", "sides"];
+
+/// Lets a row that is written as a grid have its schema, under its name.
+macro_rules! has_schema_of_grid {
+    ($row:ident) => {
+        impl schemars::JsonSchema for $row {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                <Grid as schemars::JsonSchema>::schema_name()
+            }
+
+            fn schema_id() -> std::borrow::Cow<'static, str> {
+                <Grid as schemars::JsonSchema>::schema_id()
+            }
+
+            fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                <Grid as schemars::JsonSchema>::json_schema(generator)
+            }
+        }
+    };
+}
+pub(super) use has_schema_of_grid;
+
+/// A grid of routers, each with its node.
+#[derive(Clone, Debug)]
+pub(crate) struct GridPlan {
+    pub sides: Vec<u32>,
+    /// Whether it is a torus.
+    pub wraps: bool,
+    /// For every router, its place in each dimension.
+    pub places: Vec<u32>,
+    /// For every router and dimension, the channel ahead and the channel back.
+    pub out: Vec<ChannelId>,
+}
+
 /// Lays out a mesh, or a torus if it `wraps`.
-pub(crate) fn build(shape: &fields::Grid, wraps: bool) -> Result<Built, Fault> {
+pub(super) fn build(shape: &Grid, wraps: bool) -> Result<Layout, Fault> {
     let name = if wraps { "torus" } else { "mesh" };
     let sides = sides(shape, name, if wraps { LONGEST_RING } else { MOST_NODES })?;
     let mut plan = Plan { sides: sides.clone(), ..Plan::default() };
@@ -31,8 +81,7 @@ pub(crate) fn build(shape: &fields::Grid, wraps: bool) -> Result<Built, Fault> {
     }
     (0..plan.routers.len() as u32).for_each(|node| plan.node(RouterId(node)));
     let out = link(&mut plan, &places, wraps);
-    let own_routing = Some(Routing::Grid(Grid::new(sides, wraps, places, out)));
-    Ok(Built { plan, own_routing })
+    Ok(Layout { plan, geometry: Some(Box::new(GridPlan { sides, wraps, places, out })) })
 }
 
 /// The name of a router: `mesh (3, 2)`.
@@ -49,7 +98,7 @@ fn named(grid: &str, place: &[u32]) -> String {
 }
 
 /// The sides, given by `columns` and `rows` or as a list.
-fn sides(shape: &fields::Grid, name: &str, longest: u64) -> Result<Vec<u32>, Fault> {
+fn sides(shape: &Grid, name: &str, longest: u64) -> Result<Vec<u32>, Fault> {
     let table = format!("topology.{name}");
     let missing = |what: &str| Fault::new(&table, Problem::Missing { missing: what.to_string() });
     let sides = match (shape.columns, shape.rows, &shape.sides) {

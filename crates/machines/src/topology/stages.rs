@@ -14,32 +14,90 @@
 //! from the lowest level up, router by router, and then those of the layers of the mesh, each router's to the east and to the south.
 //! So the input ports of a router are: from below, from above, from the north, the west, the east and the south.
 
-use super::{Built, Line, MOST_CHANNELS, MOST_NODES, MOST_ROUTERS, Plan, ejection, power, within};
-use crate::description::fields::{Clos, FatTree, MeshOfClos};
-use crate::error::{Fault, Problem};
+use super::{Layout, Line, MOST_CHANNELS, MOST_NODES, MOST_ROUTERS, NOWHERE, Plan, ejection, power, within};
+use crate::error::Fault;
 use crate::model::{ChannelId, RouterId};
-use crate::routing::Routing;
-use crate::routing::grid::NOWHERE;
-use crate::routing::stages::{Channels, EAST, LayeredMesh, NORTH, SOUTH, Sizes, Stages, WEST};
+
+/// Index of the channel to the next router of a row of a layer.
+const EAST: usize = 0;
+/// Index of the channel to the one before.
+const WEST: usize = 1;
+/// Index of the channel to the next router of a column of a layer.
+const SOUTH: usize = 2;
+/// Index of the channel to the one before.
+const NORTH: usize = 3;
+
+/// Levels of routers, and the channels between them.
+#[derive(Debug)]
+pub(crate) struct Levels {
+    /// Channels down of a router below the top level.
+    pub arity: u32,
+    /// Channels down of a top router.
+    pub subtrees: u32,
+    pub nodes: u32,
+    /// Channels up of a router of each level but the top, the lowest first.
+    pub parents: Vec<u32>,
+    /// Routers of each level.
+    pub levels: Vec<u32>,
+    /// The channels up of every router but the top ones.
+    pub up: Vec<ChannelId>,
+    /// `arity` places of every router; the last ones of a top router may be empty.
+    pub down: Vec<ChannelId>,
+    pub mesh: Option<LayeredMesh>,
+}
+
+/// The layers of mesh that join the clusters.
+#[derive(Clone, Debug)]
+pub(crate) struct LayeredMesh {
+    /// Column and row of every cluster.
+    places: Vec<(u32, u32)>,
+    /// For every top router, its channels by direction.
+    out: Vec<[ChannelId; 4]>,
+}
+
+impl LayeredMesh {
+    pub(crate) fn new(columns: u32, clusters: u32, out: Vec<[ChannelId; 4]>) -> LayeredMesh {
+        LayeredMesh { places: (0..clusters).map(|cluster| (cluster % columns, cluster / columns)).collect(), out }
+    }
+
+    /// How many top routers it joins.
+    pub(crate) fn routers(&self) -> usize {
+        self.out.len()
+    }
+
+    /// The channel from top router `top` of cluster `current` towards cluster `target`.
+    #[inline]
+    pub(crate) fn step(&self, top: usize, current: u32, target: u32) -> ChannelId {
+        let (current, target) = (self.places[current as usize], self.places[target as usize]);
+        let way = if current.0 != target.0 {
+            if target.0 > current.0 { EAST } else { WEST }
+        } else if target.1 > current.1 {
+            SOUTH
+        } else {
+            NORTH
+        };
+        self.out[top][way]
+    }
+}
 
 /// Clusters of levels of routers.
-struct Shape {
-    arity: u32,
+pub(super) struct Shape {
+    pub arity: u32,
     /// Levels of routers in a cluster.
-    height: u32,
+    pub height: u32,
     /// Channels up from a router of each level except the top: the arity, or fewer.
-    parents: Vec<u32>,
+    pub parents: Vec<u32>,
     /// Channels down from a top router: the arity, or fewer.
-    subtrees: u32,
-    columns: u32,
-    rows: u32,
+    pub subtrees: u32,
+    pub columns: u32,
+    pub rows: u32,
     /// Whether links are described level by level.
-    by_level: bool,
+    pub by_level: bool,
 }
 
 impl Shape {
     /// One cluster, as wide at the top as at the bottom.
-    fn wide(arity: u32, height: u32) -> Shape {
+    pub fn wide(arity: u32, height: u32) -> Shape {
         let parents = vec![arity; height as usize - 1];
         Shape { arity, height, parents, subtrees: arity, columns: 1, rows: 1, by_level: false }
     }
@@ -87,76 +145,15 @@ impl Shape {
     }
 }
 
-/// Lays out a Clos network.
-pub(crate) fn clos(clos: &Clos) -> Result<Built, Fault> {
-    let (arity, height) = (clos.arity, clos.height);
-    check("topology.clos", "height", arity, height, arity, 1)?;
-    Ok(build(&Shape::wide(arity, height)))
-}
-
-/// Lays out a k-ary n-tree.
-pub(crate) fn fat_tree(tree: &FatTree) -> Result<Built, Fault> {
-    const FIELD: &str = "topology.fat_tree";
-    let (arity, height) = (tree.arity, tree.levels);
-    let subtrees = tree.subtrees.unwrap_or(arity);
-    check(FIELD, "levels", arity, height, subtrees, 1)?;
-    for (field, count) in [("rates", tree.rates.len()), ("parents", tree.parents.len())] {
-        if count != 0 && count as u32 != height - 1 {
-            let allowed = format!("{}: one for the links above each level but the top", height - 1);
-            return Err(Fault::value(format!("{FIELD}.{field}"), format!("{count} {field}"), allowed));
-        }
-    }
-    if let Some(index) = tree.parents.iter().position(|parents| !(1..=arity).contains(parents)) {
-        let allowed = format!("1 to {arity}, the arity");
-        return Err(Fault::value(format!("{FIELD}.parents[{index}]"), tree.parents[index], allowed));
-    }
-    let mut shape = Shape { subtrees, by_level: !tree.rates.is_empty(), ..Shape::wide(arity, height) };
-    if !tree.parents.is_empty() {
-        shape.parents.clone_from(&tree.parents);
-    }
-    Ok(build(&shape))
-}
-
-/// Lays out a mesh of Clos networks.
-pub(crate) fn mesh_of_clos(mesh: &MeshOfClos) -> Result<Built, Fault> {
-    const FIELD: &str = "topology.mesh_of_clos";
-    if mesh.mesh_stages >= mesh.height {
-        let allowed = format!("fewer than the height, {}", mesh.height);
-        return Err(Fault::value(format!("{FIELD}.mesh_stages"), mesh.mesh_stages, allowed));
-    }
-    let (columns, rows) = match (mesh.columns, mesh.rows) {
-        (Some(columns), Some(rows)) => (columns, rows),
-        (None, None) => near_square(mesh.arity, mesh.mesh_stages)?,
-        _ => {
-            let missing = "one of `columns` and `rows`, which go together,".to_string();
-            return Err(Fault::new(FIELD, Problem::Missing { missing }));
-        }
-    };
-    for (field, side) in [("columns", columns), ("rows", rows)] {
-        within(&format!("{FIELD}.{field}"), field, u64::from(side), MOST_NODES)?;
-    }
-    let height = mesh.height - mesh.mesh_stages;
-    check(FIELD, "height", mesh.arity, height, mesh.arity, u64::from(columns) * u64::from(rows))?;
-    let busiest = columns.min(3).saturating_sub(1) + rows.min(3).saturating_sub(1);
-    if busiest > mesh.arity {
-        let found = format!("{columns} x {rows} clusters, whose routers need {busiest} channels for the mesh");
-        let allowed = format!("a mesh that takes at most the {} channels a router has above", mesh.arity);
-        return Err(Fault::value(FIELD, found, allowed));
-    }
-    Ok(build(&Shape { columns, rows, ..Shape::wide(mesh.arity, height) }))
-}
-
-/// The sides of the mesh of `arity^stages` clusters that is nearest to a square, the longer first.
-fn near_square(arity: u32, stages: u32) -> Result<(u32, u32), Fault> {
-    let clusters = power(arity, stages);
-    within("topology.mesh_of_clos.mesh_stages", "clusters", clusters, MOST_NODES)?;
-    let clusters = clusters as u32;
-    let rows = (1..=clusters.isqrt()).rev().find(|rows| clusters.is_multiple_of(*rows)).unwrap_or(1);
-    Ok((clusters / rows, rows))
-}
-
 /// Checks that everything about clusters of `height` levels can be counted.
-fn check(field: &str, height_field: &str, arity: u32, height: u32, subtrees: u32, clusters: u64) -> Result<(), Fault> {
+pub(super) fn check(
+    field: &str,
+    height_field: &str,
+    arity: u32,
+    height: u32,
+    subtrees: u32,
+    clusters: u64,
+) -> Result<(), Fault> {
     if !(2..=1024).contains(&arity) {
         return Err(Fault::value(format!("{field}.arity"), arity, "2 to 1024"));
     }
@@ -174,7 +171,8 @@ fn check(field: &str, height_field: &str, arity: u32, height: u32, subtrees: u32
     within(field, "channels", 2 * nodes * levels + 4 * nodes, MOST_CHANNELS)
 }
 
-fn build(shape: &Shape) -> Built {
+/// Lays out levels of this shape.
+pub(super) fn build(shape: &Shape) -> Layout {
     let mut plan = Plan { group: shape.group(), ..Plan::default() };
     for level in 1..=shape.height {
         for number in 0..shape.level_size(level) {
@@ -187,16 +185,17 @@ fn build(shape: &Shape) -> Built {
     }
     let (up, down) = link_levels(&mut plan, shape);
     let mesh = (shape.clusters() > 1).then(|| link_layers(&mut plan, shape));
-    let sizes = Sizes {
+    let levels = Levels {
         arity: shape.arity,
         subtrees: shape.subtrees,
         nodes: shape.nodes(),
         parents: shape.parents.clone(),
         levels: (1..=shape.height).map(|level| shape.level_size(level)).collect(),
+        up,
+        down,
+        mesh,
     };
-    let stages = Stages::new(sizes, Channels { up, down, mesh });
-    let own_routing = Some(Routing::Stages(stages));
-    Built { plan, own_routing }
+    Layout { plan, geometry: Some(Box::new(levels)) }
 }
 
 /// Name, position and number within the mesh of a router.
@@ -234,7 +233,7 @@ fn link_levels(plan: &mut Plan, shape: &Shape) -> (Vec<ChannelId>, Vec<ChannelId
             let (network, top) = (number / tops, number % tops);
             for port in 0..parents {
                 let above = shape.router(level + 1, network / arity * tops * parents + top * parents + port);
-                let line = if shape.by_level { Line::Level(level) } else { Line::Network };
+                let line = if shape.by_level { Line::Own(level - 1) } else { Line::Network };
                 let (away, home) = plan.link(shape.router(level, number), above, line);
                 up.push(away);
                 down[(above.0 * arity + network % arity) as usize] = home;
@@ -266,4 +265,9 @@ fn link_layers(plan: &mut Plan, shape: &Shape) -> LayeredMesh {
         }
     }
     LayeredMesh::new(columns, shape.clusters(), out)
+}
+
+/// The paper's k, where it is left out.
+pub(super) fn usual_arity() -> u32 {
+    4
 }

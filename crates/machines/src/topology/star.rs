@@ -1,16 +1,32 @@
 //! One router with all nodes: `nodes` inputs, no links.
 
-use super::{Built, MOST_NODES, Plan, within};
-use crate::description::fields::Star;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{Layout, MOST_NODES, Plan, Row, within};
+use crate::description::Table;
 use crate::error::Fault;
 
-/// Lays out the star.
-pub(crate) fn build(star: &Star) -> Result<Built, Fault> {
-    within("topology.star.nodes", "nodes", u64::from(star.nodes), MOST_NODES)?;
-    let mut plan = Plan::default();
-    let hub = plan.router("hub".to_string(), (0.0, 0.0), None);
-    for _ in 0..star.nodes {
-        plan.node(hub);
+/// One router with all nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Star {
+    /// How many nodes.
+    pub nodes: u32,
+}
+
+impl Row for Star {
+    const ABOUT: &'static str = "One router with all nodes.";
+    const TABLES: &'static [Table] = &[Table::of::<Star>("", Some("{ nodes = 8 }"))];
+    const SHORT: &'static [&'static str] = &["nodes"];
+
+    fn lay_out(&self) -> Result<Layout, Fault> {
+        within("topology.star.nodes", "nodes", u64::from(self.nodes), MOST_NODES)?;
+        let mut plan = Plan::default();
+        let hub = plan.router("hub".to_string(), (0.0, 0.0), None);
+        for _ in 0..self.nodes {
+            plan.node(hub);
+        }
+        Ok(Layout { plan, geometry: None })
     }
-    Ok(Built { plan, own_routing: None })
 }

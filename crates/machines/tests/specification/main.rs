@@ -6,6 +6,7 @@ mod facts;
 mod mistakes;
 mod next_hops;
 mod presets;
+mod proof;
 mod properties;
 mod rewriting;
 mod topologies;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use maquette_machines::model::{FlitNetwork, Interconnect, NodeId, Place, RouterId};
-use maquette_machines::routing::Step;
+use maquette_machines::routing::{AtRest, RouteState, Step};
 use maquette_machines::{Description, Error};
 
 fn described(rule: &str, routers: &str, links: &str) -> Result<Arc<FlitNetwork>, Error> {
@@ -35,12 +35,10 @@ fn lengths(network: &FlitNetwork, source: u32, destination: u32) -> (usize, usiz
             (least, most) = (least.min(length), most.max(length));
             continue;
         };
-        match network.routing.step(at, source, destination, 0) {
-            Step::Only(next) | Step::Virtual { channel: next, .. } => ahead.push((next, length + 1)),
-            Step::Choose { options, .. } => {
-                ahead.extend([options[0], options[options.len() - 1]].map(|next| (next, length + 1)))
-            }
-        }
+        let rest = AtRest { chance: 0 };
+        let step = network.routing.step(&rest.view(at, source, destination), &mut RouteState::default());
+        let options = step.options();
+        ahead.extend([options[0], options[options.len() - 1]].map(|next| (next, length + 1)));
     }
     (least, most)
 }
@@ -62,7 +60,8 @@ fn a_router_with_many_links_leads_everywhere() {
 fn a_hundred_links_side_by_side_are_a_hundred_choices() {
     let links: String = (0..100).map(|_| link(0, 1)).collect();
     let network = described("up-down", &routers(2), &links).unwrap();
-    let Step::Choose { options, fixed } = network.routing.step(RouterId(0), NodeId(0), NodeId(1), 0) else {
+    let view = AtRest { chance: 0 }.view(RouterId(0), NodeId(0), NodeId(1));
+    let Step::Choose { options, fixed } = network.routing.step(&view, &mut RouteState::default()) else {
         panic!("there is a choice");
     };
     assert_eq!((options.len(), fixed), (100, 0));

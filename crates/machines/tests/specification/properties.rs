@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use maquette_machines::Description;
 use maquette_machines::model::{ChannelId, FlitNetwork, Interconnect, NodeId, Place};
-use maquette_machines::routing::Step;
 use maquette_machines::routing::deadlock::dependency_cycle;
+use maquette_machines::routing::{AtRest, RouteState, Step};
 use proptest::prelude::*;
 
 const REST: &str =
@@ -93,6 +93,7 @@ fn rule() -> impl Strategy<Value = &'static str> {
 /// Follows a packet that takes the option given by `pick` at each choice.
 fn arrives(network: &FlitNetwork, source: NodeId, destination: NodeId, mut pick: usize) -> Vec<ChannelId> {
     let mut route = vec![network.injection[source.0 as usize]];
+    let (rest, mut state) = (AtRest { chance: pick as u64 }, RouteState::default());
     loop {
         assert!(route.len() <= network.channels.len(), "it goes round");
         match network.channels[route[route.len() - 1].0 as usize].to {
@@ -101,8 +102,8 @@ fn arrives(network: &FlitNetwork, source: NodeId, destination: NodeId, mut pick:
                 return route;
             }
             Place::Router(at) => {
-                let next = match network.routing.step(at, source, destination, pick as u64) {
-                    Step::Only(channel) | Step::Virtual { channel, .. } => channel,
+                let next = match network.routing.step(&rest.view(at, source, destination), &mut state) {
+                    Step::Only(channel) => channel,
                     Step::Choose { options, fixed } => {
                         assert!(fixed < options.len());
                         pick = pick.wrapping_mul(31).wrapping_add(7);

@@ -261,8 +261,7 @@ impl<'a> Allocation<'a> {
             (Interconnect::Flits(network), Unit::Group) => match network.group {
                 Some(size) => Ok(Box::new(move |node| node / size)),
                 None => {
-                    let allowed =
-                        "a dragonfly, a fat tree, a Clos network or a mesh of them; switches; in-order; random";
+                    let allowed = format!("{}; switches; in-order; random", machines::topologies_with_groups());
                     Err(placement.error(format!("{name}, whose topology has no groups"), allowed))
                 }
             },
@@ -397,8 +396,8 @@ mod tests {
         let torus = machine("[topology.star]\nnodes = 4\n");
         let loggp = machines::load("loggp").unwrap();
         let error = |machine, placement| place(&mut Allocation::new(machine), placement, 2).unwrap_err();
-        let none = "placement `scattered-groups`: found test, whose topology has no groups; allowed is a dragonfly, a fat \
-                    tree, a Clos network or a mesh of them; switches; in-order; random";
+        let none = "placement `scattered-groups`: found test, whose topology has no groups; allowed is a Clos \
+                    network, a mesh of Clos networks, a fat tree or a dragonfly; switches; in-order; random";
         assert_eq!(error(&torus, "scattered-groups"), none);
         let none = "placement `contiguous-switches`: found loggp, which has no switches; allowed is in-order, random, or \
                     nodes such as 0-7,12";

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use endpoint::World;
 use machines::model::{ChannelId, FlitNetwork, Interconnect, Machine, NodeId, Place, RouterId};
-use machines::routing::{Routing, Table};
 use maquette_virtual_worlds::flit::network::fast::Fast;
 use maquette_virtual_worlds::flit::network::reference::Reference;
 use maquette_virtual_worlds::flit::network::replay::carry;
@@ -13,6 +12,8 @@ use maquette_virtual_worlds::flit::network::{Engine, Injection, stuck};
 use maquette_virtual_worlds::flit::world::{EngineKind, NetworkWorld, Options};
 use programs::benchmarks::AllPairs;
 use quantities::{Bytes, Time};
+
+use crate::own_rules::Table;
 
 const RING: &str = r#"
     name = "ring"
@@ -45,7 +46,7 @@ fn clockwise() -> Machine {
             next.push(channel(network, Place::Router(RouterId(router)), to));
         }
     }
-    Arc::make_mut(network).routing = Routing::Table(Table::new(4, next));
+    Arc::make_mut(network).routing = Table::routing(4, next);
     machine
 }
 

@@ -19,6 +19,7 @@ mod jobs;
 mod network_world;
 mod node_costs;
 mod overlap;
+mod own_rules;
 mod plain_goal;
 mod presets;
 mod random_networks;

@@ -10,12 +10,12 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use machines::model::{Channel, ChannelId, FlitNetwork, NodeId, Place, RouterId, Switching};
-use machines::routing::{IdleWhen, Step};
+use machines::routing::{Header, NetworkView, RouteState};
 use quantities::{Duration, Time};
 
 use super::arbitration::{Request, Requests, add_in_turn};
 use super::injection::{InjectionQueue, QueuedPacket};
-use super::selection::{RequestedOutputs, Selector};
+use super::selection::{Chance, RequestedOutputs, Selector};
 use super::stuck::{StuckPacket, Tally};
 use super::{Engine, Injection, NetworkEvent, Notice, Recorder, Schedule, Statistics, Uncut};
 use crate::answer::HopRecord;
@@ -80,6 +80,8 @@ struct Buffer {
     /// When a slot last became free.
     freed: Time,
     flits: VecDeque<Flit>,
+    /// The packets that have the virtual channel, or flits here.
+    packets: u32,
     /// The channel that the packet at the front has requested.
     output: Option<ChannelId>,
 }
@@ -90,6 +92,47 @@ impl Buffer {
     fn is_empty(&self, channel: &Channel, now: Time) -> bool {
         matches!(channel.to, Place::Node(_))
             || self.free_slots == channel.buffer && (self.freed == Time::ZERO || self.freed < now)
+    }
+}
+
+/// What routers see at `now`, when headers ask.
+struct Snapshot<'a> {
+    now: Time,
+    links: &'a [Link],
+    buffers: &'a [Buffer],
+    /// The most virtual channels that any channel has.
+    virtual_channels: u32,
+    chance: Chance,
+}
+
+impl Snapshot<'_> {
+    /// Which virtual channel of a channel is meant, since there may be only one, and the buffer behind it.
+    fn far(&self, channel: ChannelId, virtual_channel: u32) -> (u32, &Buffer) {
+        let shares = self.links[channel.0 as usize].channel.virtual_channels > 1;
+        let virtual_channel = if shares { virtual_channel } else { 0 };
+        (virtual_channel, &self.buffers[(channel.0 * self.virtual_channels + virtual_channel) as usize])
+    }
+}
+
+impl NetworkView for Snapshot<'_> {
+    fn is_idle(&self, channel: ChannelId) -> bool {
+        let link = &self.links[channel.0 as usize];
+        link.owner.is_none() && link.requests.is_empty()
+    }
+
+    fn is_empty(&self, channel: ChannelId, virtual_channel: u32) -> bool {
+        let link = &self.links[channel.0 as usize];
+        self.far(channel, virtual_channel).1.is_empty(&link.channel, self.now)
+    }
+
+    fn packets(&self, channel: ChannelId, virtual_channel: u32) -> u32 {
+        let (virtual_channel, far) = self.far(channel, virtual_channel);
+        let requests = self.links[channel.0 as usize].requests.waiting().iter();
+        far.packets + requests.filter(|request| request.virtual_channel == virtual_channel).count() as u32
+    }
+
+    fn draw(&self, packet: &Header, router: Option<RouterId>, choices: u64) -> u64 {
+        self.chance.draw(packet, router, choices)
     }
 }
 
@@ -109,6 +152,7 @@ struct Packet {
     order: Injection,
     number: u64,
     injected: Time,
+    route: RouteState,
     hops: Vec<HopRecord>,
 }
 
@@ -124,6 +168,7 @@ pub struct Reference {
     packets: Vec<Packet>,
     unused: Vec<u32>,
     selector: Selector,
+    chance: Chance,
     recorder: Recorder,
     injected: u64,
     in_flight: u64,
@@ -151,6 +196,7 @@ impl Engine for Reference {
             free_slots: channel.buffer,
             freed: Time::ZERO,
             flits: VecDeque::new(),
+            packets: 0,
             output: None,
         };
         let virtual_channels = network.virtual_channels();
@@ -162,7 +208,8 @@ impl Engine for Reference {
             sources: network.injection.iter().map(|_| Source::default()).collect(),
             packets: Vec::new(),
             unused: Vec::new(),
-            selector: Selector::new(network, seed),
+            selector: Selector::new(network),
+            chance: Chance::new(seed),
             recorder: Recorder::new(network, log),
             injected: 0,
             in_flight: 0,
@@ -209,7 +256,7 @@ impl Engine for Reference {
             }
         }
         let mut requesting = std::mem::take(&mut self.requesting);
-        requesting.sort_by_key(|&buffer| self.port(buffer));
+        requesting.sort_by_key(|&buffer| (self.port(buffer), buffer.0));
         for buffer in requesting.drain(..) {
             self.request(now, buffer);
         }
@@ -295,6 +342,10 @@ impl Reference {
         let link = &mut self.links[channel.0 as usize];
         let flit_time = link.channel.flit_time;
         let Some(owner) = link.owner.take() else { return };
+        if matches!(link.channel.to, Place::Node(_)) {
+            let far = self.buffer(channel, owner.virtual_channel);
+            self.buffers[far.0 as usize].packets -= 1;
+        }
         self.to_grant.push(channel);
         let packet = &mut self.packets[owner.packet as usize];
         let Injection { flits, bytes, .. } = packet.order;
@@ -389,21 +440,13 @@ impl Reference {
         let router = self.router_behind(input);
         let Some(&Flit { packet, .. }) = self.buffers[input.0 as usize].flits.front() else { return };
         let order = self.packets[packet as usize].order;
-        let number = self.packets[packet as usize].number;
-        let chance = self.selector.chance(&order, number);
-        let step = self.network.routing.step(router, order.source, order.destination, chance);
-        let (links, buffers, network) = (&self.links, &self.buffers, &self.network);
-        let most = self.virtual_channels;
-        let idle = |channel: ChannelId, virtual_channel: u32| {
-            let link = &links[channel.0 as usize];
-            let virtual_channel = if link.channel.virtual_channels > 1 { virtual_channel } else { 0 };
-            let far = &buffers[(channel.0 * most + virtual_channel) as usize];
-            link.owner.is_none()
-                && link.requests.is_empty()
-                && (network.idle_when == IdleWhen::Free || far.is_empty(&link.channel, now))
-        };
-        let RequestedOutputs { channels, virtual_channel } = self.selector.choose(&step, router, &order, number, idle);
-        let port = self.port(input);
+        let (number, port) = (self.packets[packet as usize].number, self.port(input));
+        let Reference { network, links, buffers, selector, chance, .. } = self;
+        let snapshot = Snapshot { now, links, buffers, virtual_channels: self.virtual_channels, chance: *chance };
+        let view = selector.view(&snapshot, router, &order, number);
+        let state = &mut self.packets[packet as usize].route;
+        let step = network.routing.step(&view, state);
+        let RequestedOutputs { channels, virtual_channel } = selector.choose(&step, &view, *state, packet);
         for &output in channels {
             let link = &mut self.links[output.0 as usize];
             let virtual_channel = if link.channel.virtual_channels > 1 { virtual_channel } else { 0 };
@@ -445,6 +488,8 @@ impl Reference {
             }
         };
         self.links[channel.0 as usize].owner = Some(Owner { packet, input, virtual_channel, granted: now });
+        let far = self.buffer(channel, virtual_channel);
+        self.buffers[far.0 as usize].packets += 1;
         if self.recorder.log.is_some() {
             let hop = HopRecord { channel, virtual_channel, requested, granted: now, released: Time::NEVER };
             self.packets[packet as usize].hops.push(hop);
@@ -454,16 +499,12 @@ impl Reference {
 
     /// Rule 3: a packet that requested several channels of a router has been granted one, and withdraws its other requests.
     fn withdraw(&mut self, router: RouterId, packet: u32, granted: ChannelId) {
-        let Packet { order, number, .. } = &self.packets[packet as usize];
-        let chance = self.selector.chance(order, *number);
-        let step = self.network.routing.step(router, order.source, order.destination, chance);
-        let Step::Choose { options, .. } = step else { return };
-        self.selector.granted(router, options, granted);
-        for other in options.iter().filter(|&&other| other != granted) {
-            self.links[other.0 as usize].requests.withdraw(packet);
+        let (links, to_grant) = (&mut self.links, &mut self.to_grant);
+        self.selector.granted(router, packet, granted, |other| {
+            links[other.0 as usize].requests.withdraw(packet);
             // It may have kept others from a channel where it had no room.
-            add_in_turn(&mut self.to_grant, *other);
-        }
+            add_in_turn(to_grant, other);
+        });
     }
 
     /// The packet at the front of a node's injection queue.
@@ -471,7 +512,7 @@ impl Reference {
         let source = &mut self.sources[node.0 as usize];
         if source.first.is_none() {
             let QueuedPacket { order, number, injected } = source.queue.take(self.network.packet)?;
-            let packet = Packet { order, number, injected, hops: Vec::new() };
+            let packet = Packet { order, number, injected, route: RouteState::default(), hops: Vec::new() };
             let index = self.unused.pop().unwrap_or(self.packets.len() as u32);
             if index as usize == self.packets.len() {
                 self.packets.push(packet);
@@ -560,6 +601,7 @@ impl Reference {
         left.flits.pop_front();
         if tail {
             left.output = None;
+            left.packets -= 1;
         }
         let credit = left.credit_latency;
         self.recorder.occupied(left.channel, 0, u128::from(now.picoseconds()));

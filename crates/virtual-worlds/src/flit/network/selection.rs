@@ -3,7 +3,7 @@
 use std::slice;
 
 use machines::model::{ChannelId, FlitNetwork, RouterId};
-use machines::routing::{Selection, Step, WaitsFor};
+use machines::routing::{Header, IdleWhen, NetworkView, RouteState, RouterView, Selection, Step, WaitsFor};
 use quantities::splitmix64;
 
 use super::Injection;
@@ -20,77 +20,94 @@ pub struct RequestedOutputs<'a> {
     pub virtual_channel: u32,
 }
 
+/// The numbers that are drawn at random in a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Chance {
+    seed: u64,
+}
+
+impl Chance {
+    /// Those that follow from `seed`.
+    pub fn new(seed: u64) -> Chance {
+        Chance { seed }
+    }
+
+    /// A random number that depends only on the seed, the packet and the router, so that the order in which an engine treats the packets
+    /// of an instant does not matter.
+    pub fn draw(self, packet: &Header, router: Option<RouterId>, choices: u64) -> u64 {
+        let at = router.unwrap_or(NO_ROUTER);
+        let origin = (u64::from(packet.source.0) << 32) | u64::from(at.0);
+        let state = self.seed ^ packet.number.wrapping_mul(splitmix64::GAMMA) ^ origin.rotate_left(17);
+        (0..2).fold(state, |mut state, _| splitmix64::draw(&mut state)) % choices
+    }
+}
+
 /// Chooses output channels, by the machine's strategy, for every router of a network.
 #[derive(Clone, Debug)]
 pub struct Selector {
     selection: Selection,
     waits_for: WaitsFor,
+    idle_when: IdleWhen,
     /// How many sets the virtual channels form, and how many are in each.
     sets: u32,
     set_size: u32,
-    /// Whether the routing function draws the route of each packet.
-    draws: bool,
-    seed: u64,
     /// For each router, the position of its round-robin turn.
     turns: Vec<u32>,
+    /// For each packet that waits for any of several channels, these.
+    awaited: Vec<Vec<ChannelId>>,
 }
 
 impl Selector {
-    /// A chooser whose random choices follow from `seed`.
-    pub fn new(network: &FlitNetwork, seed: u64) -> Selector {
+    /// A chooser for the routers of a network.
+    pub fn new(network: &FlitNetwork) -> Selector {
+        let FlitNetwork { selection, waits_for, idle_when, .. } = *network;
         let (sets, set_size) = (network.sets(), network.routing.virtual_channels());
-        let draws = network.routing.choices() > 1;
         let turns = vec![0; network.routers.len()];
-        Selector { selection: network.selection, waits_for: network.waits_for, sets, set_size, draws, seed, turns }
+        Selector { selection, waits_for, idle_when, sets, set_size, turns, awaited: Vec::new() }
     }
 
-    /// The number drawn for packet `number`, if the routing function needs one.
+    /// What router `at` sees of `network` when the header of packet `number` asks there.
     #[inline]
-    pub fn chance(&self, order: &Injection, number: u64) -> u64 {
-        if self.draws { self.draw(NO_ROUTER, order, number) } else { 0 }
+    pub fn view<'a, N>(&self, network: &'a N, at: RouterId, order: &Injection, number: u64) -> RouterView<'a, N> {
+        let Injection { source, destination, .. } = *order;
+        let set = if self.sets == 1 { 0 } else { destination.0 % self.sets };
+        let header = Header { source, destination, number };
+        RouterView { at, header, first_virtual_channel: self.set_size * set, network }
     }
 
-    /// What packet `number` requests at router `at`, where `step` is allowed; `idle` says which channels are idle for a packet that takes
-    /// one of their virtual channels.
+    /// What the header of `packet`, as the engine numbers them, requests where `step` is allowed.
     #[inline]
-    pub fn choose<'a>(
+    pub fn choose<'a, N: NetworkView>(
         &mut self,
         step: &'a Step<'_>,
-        at: RouterId,
-        order: &Injection,
-        number: u64,
-        idle: impl Fn(ChannelId, u32) -> bool,
+        view: &RouterView<'_, N>,
+        state: RouteState,
+        packet: u32,
     ) -> RequestedOutputs<'a> {
-        let set = if self.sets == 1 { 0 } else { order.destination.0 % self.sets };
-        let first = self.set_size * set;
-        match step {
-            Step::Only(channel) => RequestedOutputs { channels: slice::from_ref(channel), virtual_channel: first },
-            Step::Virtual { channel, virtual_channel } => {
-                RequestedOutputs { channels: slice::from_ref(channel), virtual_channel: first + virtual_channel }
-            }
-            Step::Choose { options, fixed } => {
-                let idle = |channel| idle(channel, first);
-                RequestedOutputs {
-                    channels: self.among(options, *fixed, at, order, number, idle),
-                    virtual_channel: first,
-                }
-            }
-        }
+        let virtual_channel = view.first_virtual_channel + u32::from(state.virtual_channel);
+        let channels = match step {
+            Step::Only(channel) => slice::from_ref(channel),
+            Step::Choose { options, fixed } => self.among(options, *fixed, view, state, packet),
+        };
+        RequestedOutputs { channels, virtual_channel }
     }
 
     /// One of `options`, or all of them.
-    fn among<'a>(
+    fn among<'a, N: NetworkView>(
         &mut self,
         options: &'a [ChannelId],
         fixed: usize,
-        at: RouterId,
-        order: &Injection,
-        number: u64,
-        idle: impl Fn(ChannelId) -> bool,
+        view: &RouterView<'_, N>,
+        state: RouteState,
+        packet: u32,
     ) -> &'a [ChannelId] {
+        let idle = |channel: ChannelId| {
+            let by_buffer = || self.idle_when == IdleWhen::Free || view.is_empty(channel, state.virtual_channel);
+            view.is_idle(channel) && by_buffer()
+        };
         let first_idle = |from: usize| (from..options.len()).chain(0..from).find(|&index| idle(options[index]));
-        let turn = || self.turns[at.0 as usize] as usize % options.len();
-        let random = || (self.draw(at, order, number) % options.len() as u64) as usize;
+        let turn = || self.turns[view.at.0 as usize] as usize % options.len();
+        let random = || view.draw_at_router(options.len() as u64) as usize;
         let at_once = match self.selection {
             Selection::Fixed => Some(fixed),
             Selection::Random => Some(random()),
@@ -99,20 +116,36 @@ impl Selector {
         };
         let chosen = match (at_once, self.waits_for, self.selection) {
             (Some(chosen), ..) => chosen,
-            (None, WaitsFor::Any, _) => return options,
+            (None, WaitsFor::Any, _) => {
+                self.await_any(packet, options);
+                return options;
+            }
             (None, WaitsFor::Chosen, Selection::IdleRandom) => random(),
             (None, WaitsFor::Chosen, Selection::RoundRobin) => turn(),
             (None, WaitsFor::Chosen, _) => fixed,
         };
-        self.take(at, options, chosen);
+        self.take(view.at, options, chosen);
         slice::from_ref(&options[chosen])
     }
 
-    /// Notes that a packet which requested all of `options` at router `at` was granted `channel`.
-    pub fn granted(&mut self, at: RouterId, options: &[ChannelId], channel: ChannelId) {
-        if let Some(index) = options.iter().position(|&option| option == channel) {
-            self.take(at, options, index);
+    /// Keeps what a packet waits for until it is granted one of them.
+    fn await_any(&mut self, packet: u32, options: &[ChannelId]) {
+        let index = packet as usize;
+        if index >= self.awaited.len() {
+            self.awaited.resize(index + 1, Vec::new());
         }
+        self.awaited[index].clear();
+        self.awaited[index].extend_from_slice(options);
+    }
+
+    /// Notes that a packet which requested several channels at router `at` was granted one of them, and names the others.
+    pub fn granted(&mut self, at: RouterId, packet: u32, channel: ChannelId, mut other: impl FnMut(ChannelId)) {
+        let options = std::mem::take(&mut self.awaited[packet as usize]);
+        if let Some(index) = options.iter().position(|&option| option == channel) {
+            self.take(at, &options, index);
+        }
+        options.iter().filter(|&&option| option != channel).for_each(|&option| other(option));
+        self.awaited[packet as usize] = options;
     }
 
     /// Advances the turn past the channel with this index in `options`.
@@ -122,13 +155,5 @@ impl Selector {
         }
         let next = index + 1;
         self.turns[at.0 as usize] = if next < options.len() { next as u32 } else { 0 };
-    }
-
-    /// A random number that depends only on the seed, the packet and the router, so that the order in which an engine treats the packets
-    /// of an instant does not matter.
-    fn draw(&self, at: RouterId, order: &Injection, number: u64) -> u64 {
-        let origin = (u64::from(order.source.0) << 32) | u64::from(at.0);
-        let state = self.seed ^ number.wrapping_mul(splitmix64::GAMMA) ^ origin.rotate_left(17);
-        (0..2).fold(state, |mut state, _| splitmix64::draw(&mut state))
     }
 }

@@ -21,8 +21,7 @@ mod tally;
 use std::fmt;
 
 use machines::facts::zero_load;
-use machines::model::{ChannelId, FlitNetwork, NodeId, Place};
-use machines::routing::default_chance;
+use machines::model::{ChannelId, FlitNetwork, NodeId};
 use quantities::{Bytes, Duration};
 
 pub use background::{Background, BackgroundSources};
@@ -253,16 +252,6 @@ fn cycle_of(network: &FlitNetwork) -> Duration {
     network.injection.first().map_or(Duration::ZERO, |channel| network.channels[channel.0 as usize].flit_time)
 }
 
-/// The channels from `source` to `destination`, which may be the same node.
-fn route(network: &FlitNetwork, source: NodeId, destination: NodeId) -> impl Iterator<Item = ChannelId> {
-    let chance = default_chance(source, destination);
-    let after = move |channel: &ChannelId| match network.channels[channel.0 as usize].to {
-        Place::Router(at) => Some(network.routing.step(at, source, destination, chance).fixed()),
-        Place::Node(_) => None,
-    };
-    std::iter::successors(Some(network.injection[source.0 as usize]), after)
-}
-
 /// The number of nodes whose packets' time through the empty network is averaged.
 const SAMPLED_NODES: usize = 64;
 
@@ -273,7 +262,7 @@ fn mean_zero_load(network: &FlitNetwork, offer: &Offer) -> f64 {
     let (mut total, mut count) = (0.0, 0.0);
     for node in (0..nodes).step_by(nodes.div_ceil(SAMPLED_NODES).max(1)) {
         let source = NodeId(node as u32);
-        let way: Vec<ChannelId> = route(network, source, offer.destinations.draw(source, &mut stream)).collect();
+        let way: Vec<ChannelId> = network.way(source, offer.destinations.draw(source, &mut stream)).collect();
         total += zero_load(network, &way, offer.flits).picoseconds() as f64;
         count += 1.0;
     }

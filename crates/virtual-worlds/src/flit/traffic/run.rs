@@ -174,8 +174,7 @@ impl<'a, E: Engine> Traffic<'a, E> {
                 Notice::Departed { node, .. } => self.free.push(node),
                 Notice::Delivered { token, .. } => {
                     let network = self.network;
-                    self.tally
-                        .arrived(now, token, |flight| super::route(network, flight.source, flight.destination).count());
+                    self.tally.arrived(now, token, |flight| network.way(flight.source, flight.destination).count());
                 }
                 Notice::Forward { .. } => self.forwarding.ask(notice),
             }

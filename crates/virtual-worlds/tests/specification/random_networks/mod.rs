@@ -6,10 +6,12 @@ use machines::model::{
     Arbitration, Channel, ChannelId, FlitNetwork, Interconnect, NodeId, PacketFormat, Place, Router, RouterId,
     Switching,
 };
-use machines::routing::{IdleWhen, Routing, Selection, Table, WaitsFor};
+use machines::routing::{IdleWhen, Routing, Selection, WaitsFor};
 use maquette_virtual_worlds::flit::network::Injection;
 use proptest::prelude::*;
 use quantities::{Bytes, Duration, Time};
+
+use crate::own_rules::{LessLoaded, Table};
 
 /// A network and the packets that it must carry.
 #[derive(Clone, Debug)]
@@ -100,10 +102,15 @@ fn traffic() -> impl Strategy<Value = Vec<Sending>> {
     })
 }
 
-/// Any network of up to six routers and nine nodes, or one whose routing needs virtual channels, or one that leaves headers a choice, and
-/// up to forty packets.
+/// Any network of up to six routers and nine nodes, or one whose routing needs virtual channels, or one that leaves headers a choice, or
+/// one whose routing depends on what waits where, and up to forty packets.
 pub fn cases() -> impl Strategy<Value = Case> {
-    prop_oneof![3 => any_network(), 1 => networks_by_description(), 1 => networks_with_choices()]
+    prop_oneof![
+        3 => any_network(),
+        1 => networks_by_description(),
+        1 => networks_with_choices(),
+        1 => networks_whose_routers_look(),
+    ]
 }
 
 /// Levels of routers in which a header has several ways up, with every way to choose among them.
@@ -182,6 +189,31 @@ fn networks_by_description() -> impl Strategy<Value = Case> {
                 let orders = orders(traffic, network.injection.len() as u32);
                 Case { network: Arc::new(network), orders, seed, may_deadlock: false }
             })
+    })
+}
+
+/// Every router linked with every other, where packets take the less loaded of two ways.
+fn networks_whose_routers_look() -> impl Strategy<Value = Case> {
+    let switching = prop_oneof![2 => Just(Switching::VirtualCutThrough), 1 => Just(Switching::StoreAndForward)];
+    (switching, 3usize..6, 1u32..3).prop_flat_map(|(switching, routers, sets)| {
+        let arbitration = prop_oneof![Just(Arbitration::FirstCome), Just(Arbitration::RoundRobin)];
+        (numbers(switching), prop::collection::vec(1u64..30, 8), traffic(), any::<u64>(), arbitration).prop_map(
+            move |(numbers, delays, traffic, seed, arbitration)| {
+                let router = |router: usize| format!("{{ name = \"{router}\", nodes = {} }}", 1 + router % 2);
+                let all: Vec<String> = (0..routers).map(router).collect();
+                let pairs = (0..routers).flat_map(|one| (0..one).map(move |other| (one, other)));
+                let links: Vec<String> =
+                    pairs.map(|(one, other)| format!("{{ between = [\"{one}\", \"{other}\"] }}")).collect();
+                let graph = format!("routers = [{}]\nlinks = [{}]", all.join(", "), links.join(", "));
+                let mut network = described(&format!("[topology.graph]\n{graph}"), 2 * sets);
+                network.routing = Routing::Own(Arc::new(LessLoaded::of(&network)));
+                set_all_numbers(&mut network, &numbers, &delays);
+                share_wires(&mut network, 2 * sets);
+                (network.switching, network.arbitration) = (switching, arbitration);
+                let orders = orders(traffic, network.injection.len() as u32);
+                Case { network: Arc::new(network), orders, seed, may_deadlock: false }
+            },
+        )
     })
 }
 
@@ -305,7 +337,7 @@ fn build(
     }
     let homes: Vec<usize> = homes.iter().map(|home| home % routers).collect();
     FlitNetwork {
-        routing: Routing::Table(Table::new(homes.len() as u32, table(&neighbours, &homes, &ejection))),
+        routing: Table::routing(homes.len() as u32, table(&neighbours, &homes, &ejection)),
         routers: (0..routers)
             .map(|index| Router {
                 name: format!("router {index}"),

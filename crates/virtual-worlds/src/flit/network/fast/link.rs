@@ -185,6 +185,17 @@ impl Link {
         self.is_sink() || last.is_some_and(|freed| freed == 0 || freed < now.picoseconds())
     }
 
+    /// How many packets own the virtual channel or have flits in the far buffer, where a packet has them until its tail has left before
+    /// `now`. The last packet that left the line may have done so ahead of time; the one before left it earlier than the header of that
+    /// one asked, so before `now`.
+    pub fn packets(&self, now: Time) -> u32 {
+        if self.is_sink() {
+            return u32::from(self.owner != NO_PACKET);
+        }
+        let in_line = u32::from(self.line.first != NO_PACKET) + self.line.others.len() as u32;
+        in_line + u32::from(self.front_free >= now.picoseconds())
+    }
+
     /// Whether its release has no consequence except that it is free, so that it needs no event where no packet waits: it belongs neither
     /// to a source nor to a sink.
     pub fn is_inner(&self) -> bool {

@@ -12,6 +12,7 @@
 mod link;
 mod packet;
 mod runs;
+mod snapshot;
 mod solve;
 mod unhindered;
 mod whole;
@@ -20,16 +21,17 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use machines::model::{Arbitration, ChannelId, FlitNetwork, NodeId, Place, RouterId, Switching};
-use machines::routing::{IdleWhen, Step, WaitsFor};
+use machines::routing::{RouteState, WaitsFor};
 use quantities::{Duration, Time};
 
 use self::link::{Link, Links, Wires, uniform_pace};
 use self::packet::{Packet, Row};
 use self::runs::Run;
+use self::snapshot::Snapshot;
 use self::solve::{Path, Solution};
 use super::arbitration::{Request, add_in_turn};
 use super::injection::{InjectionQueue, QueuedPacket};
-use super::selection::{RequestedOutputs, Selector};
+use super::selection::{Chance, RequestedOutputs, Selector};
 use super::stuck::{StuckPacket, Tally};
 use super::{Engine, Injection, NetworkEvent, Notice, Recorder, Schedule, Statistics, Uncut};
 use crate::answer::HopRecord;
@@ -70,6 +72,7 @@ pub struct Fast {
     packets: Vec<Packet>,
     unused: Vec<u32>,
     selector: Selector,
+    chance: Chance,
     recorder: Recorder,
     /// The pace of every channel, if it is the same for all.
     pace: Option<u64>,
@@ -80,8 +83,8 @@ pub struct Fast {
     starts: Vec<Run>,
     counts: Vec<u32>,
     to_grant: Vec<u32>,
-    /// The headers that make requests at this instant, after the input ports where they wait.
-    requesting: Vec<(u32, u32)>,
+    /// The headers that make requests at this instant: input port, the link behind which each waits, and packet.
+    requesting: Vec<(u32, u32, u32)>,
     /// Packets about which something new is known.
     to_consider: Vec<u32>,
     /// Whether a flit would start at [`Time::NEVER`] or later: then nothing more is computed, and the run ends.
@@ -98,7 +101,8 @@ impl Engine for Fast {
             sources: Sparse::filled(Source::default(), network.injection.len()),
             packets: Vec::new(),
             unused: Vec::new(),
-            selector: Selector::new(network, seed),
+            selector: Selector::new(network),
+            chance: Chance::new(seed),
             recorder: Recorder::new(network, log),
             pace,
             injected: 0,
@@ -142,7 +146,7 @@ impl Engine for Fast {
             match event.kind() {
                 RELEASE => self.release(now, event.index(), schedule, notices),
                 DELIVER => self.deliver(now, event.index(), notices),
-                REQUEST => self.requesting.push((self.input_of(event.index()).input_port, event.index())),
+                REQUEST => self.requesting.push(self.requesting_header(event.index())),
                 GRANT => self.to_grant.push(event.index()),
                 _ => notices.push(self.ready(event.index())),
             }
@@ -152,7 +156,7 @@ impl Engine for Fast {
             requesting.sort_unstable();
         }
         let alone = requesting.len() == 1;
-        for (_, packet) in requesting.drain(..) {
+        for (_, _, packet) in requesting.drain(..) {
             self.request(now, packet, alone, schedule);
         }
         self.requesting = requesting;
@@ -217,13 +221,19 @@ impl Fast {
     }
 
     /// The virtual channel in whose far buffer a packet's header waits.
-    fn input_of(&self, packet: u32) -> &Link {
+    fn input_of(&self, packet: u32) -> u32 {
         let rows = &self.packets[packet as usize].rows;
-        &self.links[rows[rows.len() - 1].link as usize]
+        rows[rows.len() - 1].link
+    }
+
+    /// A header as it stands in the order of requests.
+    fn requesting_header(&self, packet: u32) -> (u32, u32, u32) {
+        let input = self.input_of(packet);
+        (self.links[input as usize].input_port, input, packet)
     }
 
     fn ready(&self, packet: u32) -> Notice {
-        let input = self.input_of(packet);
+        let input = &self.links[self.input_of(packet) as usize];
         match input.to {
             Place::Router(router) => Notice::Forward { router, port: input.input_port, waiting: packet },
             Place::Node(node) => unreachable!("node {} routes nothing", node.0),
@@ -280,21 +290,14 @@ impl Fast {
     /// Rule 3: the header at the front of its buffer requests its output channel. If its request at `now` is the only one (`alone`), or
     /// ties go to the earliest request, no other header can have precedence.
     fn request<S: Schedule>(&mut self, now: Time, packet: u32, alone: bool, schedule: &mut S) {
-        let Packet { order, number, rows, .. } = &self.packets[packet as usize];
+        let Packet { order, number, rows, route, .. } = &mut self.packets[packet as usize];
         let input = rows[rows.len() - 1].link;
         let Place::Router(router) = self.links[input as usize].to else { return };
-        let chance = self.selector.chance(order, *number);
-        let step = self.network.routing.step(router, order.source, order.destination, chance);
-        let (links, network) = (&self.links, &self.network);
-        let has_empty_buffer = |channel: ChannelId, virtual_channel: u32| {
-            let virtual_channel = if links[channel.0 as usize].shared { virtual_channel as usize } else { 0 };
-            links[virtual_channel * network.channels.len() + channel.0 as usize].is_empty(now)
-        };
-        let idle = |channel: ChannelId, virtual_channel: u32| {
-            links[channel.0 as usize].is_idle(now)
-                && (network.idle_when == IdleWhen::Free || has_empty_buffer(channel, virtual_channel))
-        };
-        let RequestedOutputs { channels, virtual_channel } = self.selector.choose(&step, router, order, *number, idle);
+        let channels = self.network.channels.len();
+        let snapshot = Snapshot { now, links: &self.links, channels, chance: self.chance };
+        let view = self.selector.view(&snapshot, router, order, *number);
+        let step = self.network.routing.step(&view, route);
+        let RequestedOutputs { channels, virtual_channel } = self.selector.choose(&step, &view, *route, packet);
         let port = self.links[input as usize].input_port;
         if let &[ChannelId(output)] = channels {
             let link = &mut self.links[output as usize];
@@ -334,12 +337,21 @@ impl Fast {
         let injected = injected.picoseconds();
         let requested = source.front_since.max(injected);
         let packet = self.unused.pop().unwrap_or(self.packets.len() as u32);
+        let route = RouteState::default();
         if packet as usize == self.packets.len() {
-            self.packets.push(Packet { order, number, injected, rows: Vec::new(), first: 0, header_at: UNKNOWN });
+            self.packets.push(Packet {
+                order,
+                number,
+                injected,
+                route,
+                rows: Vec::new(),
+                first: 0,
+                header_at: UNKNOWN,
+            });
         } else {
             let slot = &mut self.packets[packet as usize];
             let rows = std::mem::take(&mut slot.rows);
-            *slot = Packet { order, number, injected, rows, first: 0, header_at: UNKNOWN };
+            *slot = Packet { order, number, injected, route, rows, first: 0, header_at: UNKNOWN };
         }
         let row = Row::new(channel, channel, requested, now);
         self.enter(packet, row, schedule);
@@ -369,19 +381,15 @@ impl Fast {
 
     /// Rule 3: a packet that requested several channels of a router has been granted one, and withdraws its other requests.
     fn withdraw(&mut self, router: RouterId, packet: u32, granted: u32) {
-        let Packet { order, number, .. } = &self.packets[packet as usize];
-        let chance = self.selector.chance(order, *number);
-        let step = self.network.routing.step(router, order.source, order.destination, chance);
-        let Step::Choose { options, .. } = step else { return };
-        self.selector.granted(router, options, ChannelId(granted));
-        for &ChannelId(other) in options.iter().filter(|other| other.0 != granted) {
-            let link = &mut self.links[other as usize];
+        let (links, to_grant, waits_for) = (&mut self.links, &mut self.to_grant, self.network.waits_for);
+        self.selector.granted(router, packet, ChannelId(granted), |ChannelId(other)| {
+            let link = &mut links[other as usize];
             link.requests.withdraw(packet);
             if link.shared {
                 // It may have kept others from a wire behind which it had no room.
-                may_grant(&mut self.to_grant, self.network.waits_for, other);
+                may_grant(to_grant, waits_for, other);
             }
-        }
+        });
     }
 
     /// Rule 3: the packet that a free wire shared by virtual channels goes to: only one that has room behind the wire. If no packet has

@@ -1,5 +1,6 @@
 //! A packet on its way, and the channels that it has been granted so far.
 
+use machines::routing::RouteState;
 use quantities::Time;
 
 use super::super::Injection;
@@ -37,6 +38,7 @@ pub(super) struct Packet {
     pub order: Injection,
     pub number: u64,
     pub injected: u64,
+    pub route: RouteState,
     pub rows: Vec<Row>,
     /// The first row whose starts are not all known.
     pub first: usize,

@@ -19,74 +19,80 @@
 //!
 //! Source: Dally and Seitz, "Deadlock-Free Message Routing in Multiprocessor Interconnection Networks" (1987).
 
-use crate::model::{ChannelId, NodeId, RouterId};
-use crate::routing::Step;
-use crate::topology::ejection;
+use super::deadlock::{self, VirtualChannel};
+use super::{Ground, Header, NetworkView, RouteState, RouterView, Row, Step};
+use crate::model::{FlitNetwork, NodeId};
+use crate::topology::{GridPlan, ejection};
 
-/// In place of a channel that does not exist.
-pub(crate) const NOWHERE: ChannelId = ChannelId(u32::MAX);
 /// The longest ring round which the shorter ways alone close no cycle.
 const SAFE_RING: u32 = 4;
 
 /// Dimension order on a grid of routers, each with its node.
 #[derive(Clone, Debug)]
-pub struct Grid {
-    sides: Vec<u32>,
-    wraps: bool,
+pub struct DimensionOrder {
+    grid: GridPlan,
     virtual_channels: u32,
-    /// For every router, its place in each dimension.
-    places: Vec<u32>,
-    /// For every router and dimension, the channel ahead and the channel back.
-    out: Vec<ChannelId>,
 }
 
-impl Grid {
-    pub(crate) fn new(sides: Vec<u32>, wraps: bool, places: Vec<u32>, out: Vec<ChannelId>) -> Grid {
-        let virtual_channels = if wraps && sides.iter().any(|&side| side > SAFE_RING) { 2 } else { 1 };
-        Grid { sides, wraps, virtual_channels, places, out }
+impl Row for DimensionOrder {
+    const ABOUT: &'static str = "First along the row, then along the column, and so on: for meshes and tori. A torus with a \
+                                 side of over 4 needs two virtual channels for it.";
+
+    fn is_usual(ground: &Ground<'_>) -> bool {
+        ground.geometry::<GridPlan>().is_some_and(|grid| !grid.wraps || ground.virtual_channels > 1)
     }
 
-    /// Whether it is a torus.
-    pub(crate) fn wraps(&self) -> bool {
-        self.wraps
+    fn prepare(ground: &mut Ground<'_>) -> Result<DimensionOrder, String> {
+        let grid = ground
+            .take_geometry::<GridPlan>()
+            .ok_or("it is for `mesh` and `torus`; `clos` is for the networks with levels, `up-down` for all")?;
+        let virtual_channels = if grid.wraps && grid.sides.iter().any(|&side| side > SAFE_RING) { 2 } else { 1 };
+        Ok(DimensionOrder { grid, virtual_channels })
     }
 
-    pub(crate) fn virtual_channels(&self) -> u32 {
+    fn virtual_channels(&self) -> u32 {
         self.virtual_channels
     }
 
+    fn cycle(&self, network: &FlitNetwork) -> Option<Vec<VirtualChannel>> {
+        self.rings().iter().find_map(|ring| deadlock::cycle_among(network, ring))
+    }
+
+    /// The phase is twice the number of the dimension, from 1, and one more where the way in it crosses the end of the ring.
     #[inline]
-    pub(super) fn step(&self, at: RouterId, source: NodeId, destination: NodeId) -> Step<'_> {
-        let dimensions = self.sides.len();
+    fn step<N: NetworkView>(&self, view: &RouterView<'_, N>, state: &mut RouteState) -> Step<'_> {
+        let RouterView { at, header: Header { destination, .. }, .. } = *view;
+        let GridPlan { sides, places, out, .. } = &self.grid;
+        let dimensions = sides.len();
         let current = at.0 as usize * dimensions;
         let target = destination.0 as usize * dimensions;
         for dimension in 0..dimensions {
-            let (from, to) = (self.places[current + dimension], self.places[target + dimension]);
+            let (from, to) = (places[current + dimension], places[target + dimension]);
             if from == to {
                 continue;
             }
-            let ahead = self.ahead(from, to, self.sides[dimension]);
-            let channel = self.out[2 * (current + dimension) + usize::from(!ahead)];
-            if self.virtual_channels == 1 {
-                return Step::Only(channel);
+            let ahead = self.ahead(from, to, sides[dimension]);
+            if self.virtual_channels > 1 {
+                let crosses = ahead == (to < from);
+                let phase = 2 * (dimension as u16 + 1);
+                if state.phase & !1 != phase {
+                    state.phase = phase + u16::from(crosses);
+                    state.virtual_channel = if crosses { 0 } else { (from % 2) as u16 };
+                } else if state.phase & 1 == 1 && !crosses {
+                    state.virtual_channel = 1;
+                }
             }
-            // In this dimension it has moved from its source's place at most.
-            let start = self.places[source.0 as usize * dimensions + dimension];
-            let crosses = |from: u32| ahead == (to < from);
-            let virtual_channel = match (crosses(from), crosses(start)) {
-                (true, _) => 0,
-                (false, true) => 1,
-                (false, false) => start % 2,
-            };
-            return Step::Virtual { channel, virtual_channel };
+            return Step::Only(out[2 * (current + dimension) + usize::from(!ahead)]);
         }
         Step::Only(ejection(destination.0))
     }
+}
 
+impl DimensionOrder {
     /// Whether the way from `from` to `to` leads ahead.
     #[inline]
     fn ahead(&self, from: u32, to: u32, side: u32) -> bool {
-        if !self.wraps {
+        if !self.grid.wraps {
             return to > from;
         }
         let forward = if to > from { to - from } else { to + side - from };
@@ -96,13 +102,13 @@ impl Grid {
     /// On a torus, for each dimension, the nodes of the ring through node 0. A packet that has turned into a dimension
     /// never turns back into an earlier one: so what waits in a cycle is in one dimension, in one ring of it, and all
     /// rings of a dimension are alike.
-    pub(crate) fn rings(&self) -> Vec<Vec<NodeId>> {
-        if !self.wraps {
+    fn rings(&self) -> Vec<Vec<NodeId>> {
+        if !self.grid.wraps {
             return Vec::new();
         }
         let mut stride = 1;
         let mut rings = Vec::new();
-        for &side in &self.sides {
+        for &side in &self.grid.sides {
             rings.push((0..side).map(|place| NodeId(place * stride)).collect());
             stride *= side;
         }

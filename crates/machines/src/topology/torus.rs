@@ -1,0 +1,25 @@
+//! A torus.
+
+use serde::Deserialize;
+
+use super::grid::{self, Grid, has_schema_of_grid};
+use super::{Layout, Row};
+use crate::description::Table;
+use crate::error::Fault;
+
+/// A torus.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(transparent)]
+pub struct Torus(Grid);
+
+has_schema_of_grid!(Torus);
+
+impl Row for Torus {
+    const ABOUT: &'static str = "A torus of any number of dimensions with one node at each router.";
+    const TABLES: &'static [Table] = grid::TABLES;
+    const SHORT: &'static [&'static str] = grid::SHORT;
+
+    fn lay_out(&self) -> Result<Layout, Fault> {
+        grid::build(&self.0, true)
+    }
+}
