@@ -1,5 +1,5 @@
-//! Names the version: `MAQUETTE_VERSION` is that of the package and, if it is built from a commit, that commit, which is also
-//! `MAQUETTE_COMMIT`.
+//! Names the version: `MAQUETTE_VERSION` is that of the package and, if it is built from a commit, that commit, which
+//! is also `MAQUETTE_COMMIT`.
 
 use std::path::Path;
 use std::process::Command;

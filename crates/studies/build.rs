@@ -1,5 +1,5 @@
-//! Identifies the simulator of the studies: `MAQUETTE_SIMULATED_BY` is a hash of the sources on which an answer depends, and
-//! `MAQUETTE_JUDGED_BY` one of these and of the claims, on which a verdict depends.
+//! Identifies the simulator of the studies: `MAQUETTE_SIMULATED_BY` is a hash of the sources on which an answer
+//! depends, and `MAQUETTE_JUDGED_BY` one of these and of the claims, on which a verdict depends.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -54,7 +54,8 @@ fn add(hasher: &mut blake3::Hasher, root: &Path, places: &[&str]) -> io::Result<
     Ok(())
 }
 
-/// All files at or below `path`, in order of their names; none if there is no such path, as in a package of part of the workspace.
+/// All files at or below `path`, in order of their names; none if there is no such path, as in a package of part of the
+/// workspace.
 fn files(path: &Path) -> io::Result<Vec<PathBuf>> {
     if !path.is_dir() {
         return Ok(if path.is_file() { vec![path.to_path_buf()] } else { Vec::new() });

@@ -1,5 +1,5 @@
-//! Reads any bytes as the list of files of a transfer, and as what is sent in its rounds. What is read is safe, and is written and read
-//! again.
+//! Reads any bytes as the list of files of a transfer, and as what is sent in its rounds. What is read is safe, and is
+//! written and read again.
 
 #![no_main]
 

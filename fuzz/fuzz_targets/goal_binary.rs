@@ -1,5 +1,5 @@
-//! Reads any bytes as a GOAL schedule in binary form. What is read is written as text, read again and, if it is small, run: none of it
-//! may fail.
+//! Reads any bytes as a GOAL schedule in binary form. What is read is written as text, read again and, if it is small,
+//! run: none of it may fail.
 
 #![no_main]
 

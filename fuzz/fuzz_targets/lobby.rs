@@ -1,5 +1,5 @@
-//! Reads any bytes as what is sent in the lobby of a transfer, one thing after the other, and gives it to a sender and a receiver who are
-//! in the middle of something. Sealed with a key that the bytes do not know, they change nothing.
+//! Reads any bytes as what is sent in the lobby of a transfer, one thing after the other, and gives it to a sender and
+//! a receiver who are in the middle of something. Sealed with a key that the bytes do not know, they change nothing.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Reads any bytes as datagrams that come to a rank in the middle of its work, with checksums that are right and pauses between
-//! them: the rank goes on, and comes to rest.
+//! Reads any bytes as datagrams that come to a rank in the middle of its work, with checksums that are right and pauses
+//! between them: the rank goes on, and comes to rest.
 
 #![no_main]
 

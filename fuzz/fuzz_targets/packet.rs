@@ -1,4 +1,5 @@
-//! Reads any bytes as a datagram, as they are and with a checksum that is right. What is read is written and read again.
+//! Reads any bytes as a datagram, as they are and with a checksum that is right. What is read is written and read
+//! again.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Reads any text as a latency, a share of nodes or an operator. What is read is written and read again, and what follows
-//! from it for a number of nodes is worked out: none of it may fail, and no tree may beat the lower bound.
+//! Reads any text as a latency, a share of nodes or an operator. What is read is written and read again, and what
+//! follows from it for a number of nodes is worked out: none of it may fail, and no tree may beat the lower bound.
 
 #![no_main]
 

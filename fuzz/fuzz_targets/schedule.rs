@@ -1,5 +1,5 @@
-//! Reads any bytes as a schedule. What is read is written, read again and, if it is small, run where every send waits for
-//! its receiver: none of it may fail, and no schedule may end in a deadlock.
+//! Reads any bytes as a schedule. What is read is written, read again and, if it is small, run where every send waits
+//! for its receiver: none of it may fail, and no schedule may end in a deadlock.
 
 #![no_main]
 

@@ -1,6 +1,6 @@
-//! What members of a pool of stores tell each other, from whatever bytes. As bytes of a stranger they come to a link, cut into pieces; as
-//! messages of members they come sealed, by links that are open, to a member that has split and goes on serving. It goes on, and what it
-//! answers is no more than what it was told.
+//! What members of a pool of stores tell each other, from whatever bytes. As bytes of a stranger they come to a link,
+//! cut into pieces; as messages of members they come sealed, by links that are open, to a member that has split and
+//! goes on serving. It goes on, and what it answers is no more than what it was told.
 
 #![no_main]
 

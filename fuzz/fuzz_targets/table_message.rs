@@ -1,5 +1,5 @@
-//! Reads any bytes as messages of an LH*LH table, one after the other, and gives them to a server, a client and a scan that are in the
-//! middle of something. What is read is written and read again.
+//! Reads any bytes as messages of an LH*LH table, one after the other, and gives them to a server, a client and a scan
+//! that are in the middle of something. What is read is written and read again.
 
 #![no_main]
 

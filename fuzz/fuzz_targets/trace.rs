@@ -1,4 +1,5 @@
-//! Reads any bytes as the trace of a rank in each format. What is read alone is checked, and, if it is small, replayed: none of it may fail.
+//! Reads any bytes as the trace of a rank in each format. What is read alone is checked, and, if it is small, replayed:
+//! none of it may fail.
 
 #![no_main]
 

@@ -17,11 +17,12 @@
 //!     c                                      join                present              4 5 6 kept   0 1 2 3 kept   done
 //! ```
 //!
-//! Each byte goes over the wire once for all receivers that lack it. Losses on the way are handled by the [`messaging`] below; losses
-//! of a receiver that was stopped, by its folder, from which it resumes. Only the sender speaks to receivers, and they only to it.
+//! Each byte goes over the wire once for all receivers that lack it. Losses on the way are handled by the [`messaging`]
+//! below; losses of a receiver that was stopped, by its folder, from which it resumes. Only the sender speaks to
+//! receivers, and they only to it.
 //!
-//! With a shared secret, every datagram of the lobby and of the rounds is encrypted and authenticated, and nobody without the secret
-//! can read or change anything. Without it the network is trusted.
+//! With a shared secret, every datagram of the lobby and of the rounds is encrypted and authenticated, and nobody
+//! without the secret can read or change anything. Without it the network is trusted.
 //!
 //! Linux only.
 

@@ -19,7 +19,8 @@ pub fn largest_to_sender(pieces: u32) -> u64 {
     u64::from(pieces) * 36 + 1_024
 }
 
-/// The parameters of session `session`, with datagrams of at most `datagram` bytes and received messages of at most `largest`.
+/// The parameters of session `session`, with datagrams of at most `datagram` bytes and received messages of at most
+/// `largest`.
 pub fn parameters(session: u32, datagram: usize, largest: u64) -> Parameters {
     Parameters {
         session,

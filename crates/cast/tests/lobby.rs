@@ -1,5 +1,5 @@
-//! A sender and receivers in a lobby whose datagrams are lost, or recorded and replayed, in simulated time: who is called to which
-//! round, and with which rank.
+//! A sender and receivers in a lobby whose datagrams are lost, or recorded and replayed, in simulated time: who is
+//! called to which round, and with which rank.
 
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 
@@ -70,8 +70,8 @@ impl Simulation {
         Simulation { now, draws, loss, host: host(), run: RUN, receivers, session: 0, flying, recorded, replays: 0 }
     }
 
-    /// Another cast, by another run of a sender to receivers that were restarted, on a network on which somebody has recorded the
-    /// earlier cast.
+    /// Another cast, by another run of a sender to receivers that were restarted, on a network on which somebody has
+    /// recorded the earlier cast.
     fn after(earlier: Simulation, replays: u64, seed: u64) -> Simulation {
         let count = earlier.receivers.len() as u16;
         let mut later = Simulation::new(count, earlier.loss, seed);
@@ -201,7 +201,8 @@ proptest! {
     }
 }
 
-/// A past bug: an announcement is replayed every two seconds, before there is a sender, and for as long as there is one.
+/// A past bug: an announcement is replayed every two seconds, before there is a sender, and for as long as there is
+/// one.
 #[test]
 fn an_old_announcement_binds_no_receiver_to_a_sender_that_is_gone() {
     let old = LobbyMessage::Announce(announce(Token([7; 16])));

@@ -173,8 +173,8 @@ fn a_sender_that_leaves_says_so() {
     assert_eq!(round.ended, vec![Ok(Ended::Left("it was interrupted".to_string())); 2]);
 }
 
-/// On a wire of 80 ns/B, where 1,446 of 1,538 bytes belong to the file: the pipeline does not run dry between pieces, a round begins
-/// and ends within moments, and 1% lost at each of seven receivers costs little more than 1%.
+/// On a wire of 80 ns/B, where 1,446 of 1,538 bytes belong to the file: the pipeline does not run dry between pieces, a
+/// round begins and ends within moments, and 1% lost at each of seven receivers costs little more than 1%.
 #[test]
 fn a_round_is_as_fast_as_the_wire() {
     for (loss, more) in [(0, 1.0), (1, 1.06)] {

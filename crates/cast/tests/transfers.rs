@@ -1,5 +1,5 @@
-//! Whole transfers on this machine, over UDP and multicast, with sender and receivers each on its own thread. A transfer that hangs is
-//! interrupted after a minute.
+//! Whole transfers on this machine, over UDP and multicast, with sender and receivers each on its own thread. A
+//! transfer that hangs is interrupted after a minute.
 
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};

@@ -29,7 +29,8 @@ pub(super) fn choice<T: Choice>() -> impl TypedValueParser<Value = T> {
     }))
 }
 
-/// Suggests the nearest name where the parser suggests none: in short names it takes two swapped letters for another name.
+/// Suggests the nearest name where the parser suggests none: in short names it takes two swapped letters for another
+/// name.
 #[derive(Clone)]
 pub(super) struct Suggesting<P>(pub(super) P);
 

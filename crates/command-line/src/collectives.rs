@@ -31,9 +31,10 @@ const REPORT_VARIABLE: &str = "MAQUETTE_COLLECTIVES_REPORT";
 
 /// Run a program written for MPI with the collectives of a plan.
 ///
-/// `maquette plan collectives --write` makes a plan. The program is run as it is: a library is preloaded into its processes (LD_PRELOAD),
-/// which takes MPI_Bcast, MPI_Allreduce, MPI_Alltoall, MPI_Alltoallv and their nonblocking variants. What the plan does not mention is left to the
-/// MPI library. At the end it reports what was done how often, and the exit status is the program's.
+/// `maquette plan collectives --write` makes a plan. The program is run as it is: a library is preloaded into its
+/// processes (LD_PRELOAD), which takes MPI_Bcast, MPI_Allreduce, MPI_Alltoall, MPI_Alltoallv and their nonblocking
+/// variants. What the plan does not mention is left to the MPI library. At the end it reports what was done how often,
+/// and the exit status is the program's.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  maquette plan collectives --machine cluster.toml --ranks 8 --write plan.toml\n  maquette collectives \

@@ -120,7 +120,8 @@ impl From<String> for CommandOutput {
     }
 }
 
-/// Tells what results say about the build that has made them. Whoever calls this crate's dependencies directly calls this first.
+/// Tells what results say about the build that has made them. Whoever calls this crate's dependencies directly calls
+/// this first.
 pub fn name_build() {
     experiment::name_build(env!("MAQUETTE_COMMIT"));
 }

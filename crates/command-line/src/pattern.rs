@@ -20,8 +20,8 @@ use report::terminal::{Side, columns};
 
 /// Make the traffic pattern of an application: how many bytes each rank sends to each other.
 ///
-/// The applications are those of the CM-5 paper's Table 12. Its meshes are not known: those here are Delaunay meshes of random
-/// points around a wing, cut by recursive coordinate bisection.
+/// The applications are those of the CM-5 paper's Table 12. Its meshes are not known: those here are Delaunay meshes of
+/// random points around a wing, cut by recursive coordinate bisection.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Examples:\n  maquette pattern euler-9k --parts 32 --write euler.csv\n  \
                         maquette pattern random --parts 64 --density 10 --bytes 512 --seed 7 --write random.csv")]

@@ -15,8 +15,8 @@ const SHOWN: usize = 40;
 
 /// Compute the fastest broadcast in the postal model, and its trees.
 ///
-/// In the postal model every node can send a message and receive another at the same time. A sender is done with a message after a step of
-/// duration t0; the receiver has it lambda steps after the send began.
+/// In the postal model every node can send a message and receive another at the same time. A sender is done with a
+/// message after a step of duration t0; the receiver has it lambda steps after the send began.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  maquette postal --lambda 1.8 --nodes 64 --alpha 0.58")]
 pub(super) struct Arguments {

@@ -13,8 +13,8 @@ use formats::interrupt;
 /// The time between two checks whether the program has ended.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// A program that has failed may have received the same signal as this command, which learns of it later: in the Python package after
-/// up to 50 ms, the time between two checks there. Six times that.
+/// A program that has failed may have received the same signal as this command, which learns of it later: in the Python
+/// package after up to 50 ms, the time between two checks there. Six times that.
 const UNTIL_SIGNAL_IS_KNOWN: Duration = Duration::from_millis(300);
 
 /// A library that is preloaded.

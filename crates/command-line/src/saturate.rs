@@ -26,9 +26,9 @@ const BAR: f64 = 40.0;
 
 /// Find the load at which a network saturates, and draw latency over load.
 ///
-/// Loads are run until the highest that the network carries and the lowest that it does not are close. Each has the verdict of `run
-/// traffic`. Loads that could not be distinguished from saturation within their budget lie between the two and are listed. Ctrl-C ends the search
-/// early; what was found by then is printed.
+/// Loads are run until the highest that the network carries and the lowest that it does not are close. Each has the
+/// verdict of `run traffic`. Loads that could not be distinguished from saturation within their budget lie between the
+/// two and are listed. Ctrl-C ends the search early; what was found by then is printed.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Example:\n  maquette saturate --machine booksim-mesh-8x8 --set buffers=4 --chart saturation.html"
@@ -42,7 +42,8 @@ pub(super) struct Arguments {
     /// The simulation engine; both give the same times.
     #[arg(long, value_name = "ENGINE", default_value = "fast", value_parser = choice::<Engine>())]
     engine: Engine,
-    /// How many loads are run at the same time; as many as there are cores, if left out. The result does not depend on it.
+    /// How many loads are run at the same time; as many as there are cores, if left out. The result does not depend on
+    /// it.
     #[arg(long, value_name = "N", value_parser = whole(1..=u16::MAX))]
     threads: Option<u16>,
     /// Write a page with the chart to FILE.

@@ -41,8 +41,8 @@ use tuning::exchange::{
                         maquette schedule --traffic halo.csv --algorithm greedy --write halo.json --write halo.xml\n  \
                         maquette schedule --read halo.json --traffic halo.csv --check --machine cm5-32")]
 pub(super) struct Arguments {
-    /// Schedule the messages of a matrix: row r, column c of FILE.csv, FILE.mtx or FILE.npy is what rank r sends rank c, in
-    /// bytes.
+    /// Schedule the messages of a matrix: row r, column c of FILE.csv, FILE.mtx or FILE.npy is what rank r sends rank
+    /// c, in bytes.
     #[arg(long, value_name = "FILE")]
     traffic: Option<PathBuf>,
     /// Schedule an all-to-all among N ranks: each has a message for each other.
@@ -54,7 +54,8 @@ pub(super) struct Arguments {
     /// Take the schedule in FILE.json or FILE.xml, as `--write` writes them.
     #[arg(long, value_name = "FILE")]
     read: Option<PathBuf>,
-    /// Size of a message of an all-to-all, of a random one, or of each entry of a matrix without values; 256 B, if left out.
+    /// Size of a message of an all-to-all, of a random one, or of each entry of a matrix without values; 256 B, if left
+    /// out.
     #[arg(long, value_name = "B", value_parser = size)]
     bytes: Option<Bytes>,
     /// The seed of random messages; 1, if left out.
@@ -63,15 +64,16 @@ pub(super) struct Arguments {
     /// The scheduling algorithm.
     #[arg(long, value_name = "NAME", value_parser = choice::<Exchange>())]
     algorithm: Option<Exchange>,
-    /// Print the schedule: one column per step, `0 <-> 4` for two that exchange, `0 -> 5` for one that sends, `0 <- 5` for one of
-    /// many that send to the same.
+    /// Print the schedule: one column per step, `0 <-> 4` for two that exchange, `0 -> 5` for one that sends, `0 <- 5`
+    /// for one of many that send to the same.
     #[arg(long, requires = "one")]
     print: bool,
-    /// Check that every message is sent once, and that no rank sends twice or receives twice in a step. Exit status 1 if not.
+    /// Check that every message is sent once, and that no rank sends twice or receives twice in a step. Exit status 1
+    /// if not.
     #[arg(long, requires = "one")]
     check: bool,
-    /// Write the schedule to FILE.json (for `maquette run schedule`), FILE.goal (for `maquette run goal` and LogGOPSim) or
-    /// FILE.xml (for MSCCL). May be given more than once.
+    /// Write the schedule to FILE.json (for `maquette run schedule`), FILE.goal (for `maquette run goal` and LogGOPSim)
+    /// or FILE.xml (for MSCCL). May be given more than once.
     #[arg(long, value_name = "FILE", requires = "one")]
     write: Vec<PathBuf>,
     /// How the ranks are kept in step, in GOAL text; free-running, if left out.
@@ -86,8 +88,8 @@ pub(super) struct Arguments {
     machine: Option<OsString>,
     #[command(flatten)]
     settings: Settings,
-    /// Count the messages through the root of a tree whose branches have this many ranks; if left out, those of --machine, or of a tree with
-    /// four branches a router as the CM-5's: 4 of 8 ranks, 16 of 32, 64 of 256.
+    /// Count the messages through the root of a tree whose branches have this many ranks; if left out, those of
+    /// --machine, or of a tree with four branches a router as the CM-5's: 4 of 8 ranks, 16 of 32, 64 of 256.
     #[arg(long, value_name = "RANKS", conflicts_with = "machine", value_parser = whole(1..=u32::MAX))]
     branch: Option<u32>,
 }

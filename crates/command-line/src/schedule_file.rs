@@ -84,7 +84,8 @@ impl ScheduleFile {
     }
 }
 
-/// Reads the schedule in the file `path`, which is in [`Format::Json`] or [`Format::Msccl`]; also returns the digest of its contents.
+/// Reads the schedule in the file `path`, which is in [`Format::Json`] or [`Format::Msccl`]; also returns the digest of
+/// its contents.
 ///
 /// # Errors
 /// A file that cannot be read, or that holds no schedule.

@@ -21,9 +21,10 @@ use formats::output::{WholeFile, files};
 
 /// Run an experiment with all combinations of some values.
 ///
-/// The table has a row for each point, in order, the last field changing fastest: the values, the makespan in picoseconds, messages,
-/// packets, the mean time that headers were blocked, and the error of a point that failed; the exit status is 1 if one has. Without `--out` it
-/// is printed in CSV. Ctrl-C ends it early; with `--out` finished points are kept beside the file, and the same command resumes.
+/// The table has a row for each point, in order, the last field changing fastest: the values, the makespan in
+/// picoseconds, messages, packets, the mean time that headers were blocked, and the error of a point that failed; the
+/// exit status is 1 if one has. Without `--out` it is printed in CSV. Ctrl-C ends it early; with `--out` finished
+/// points are kept beside the file, and the same command resumes.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Example:\n  maquette sweep experiment.toml --over bytes=8..1MiB --over machine=delta,moc-3-2 \\\n      \
@@ -33,10 +34,10 @@ pub(super) struct Arguments {
     /// The experiment, in TOML or JSON.
     #[arg(value_name = "FILE")]
     experiment: PathBuf,
-    /// A field and its values: a list such as `machine=delta,moc-3-2`, or the powers of two in a range such as `bytes=8..1MiB`. The field is
-    /// machine, seed, ranks, placement, engine, a parameter of the program, or a field of the machine's description with a `.` in it.
-    /// `job.NAME.FIELD` is the ranks, the placement, the start or a parameter of one job, which has its number where it has no name.
-    /// May be given more than once.
+    /// A field and its values: a list such as `machine=delta,moc-3-2`, or the powers of two in a range such as
+    /// `bytes=8..1MiB`. The field is machine, seed, ranks, placement, engine, a parameter of the program, or a field of
+    /// the machine's description with a `.` in it. `job.NAME.FIELD` is the ranks, the placement, the start or a
+    /// parameter of one job, which has its number where it has no name. May be given more than once.
     #[arg(long, value_name = "FIELD=VALUES", value_parser = axis)]
     over: Vec<Axis>,
     /// Run each point with the seeds 1 to N.
@@ -48,11 +49,13 @@ pub(super) struct Arguments {
     /// The name of the table in the report, where what called this command makes another file of it.
     #[arg(long, value_name = "FILE", hide = true, requires = "out")]
     reported_out: Option<PathBuf>,
-    /// How many points are run at the same time; as many as there are cores, if left out. The table does not depend on it.
+    /// How many points are run at the same time; as many as there are cores, if left out. The table does not depend on
+    /// it.
     #[arg(long, value_name = "N", value_parser = whole(1..=u16::MAX))]
     threads: Option<u16>,
-    /// Run the points on the workers of a dask scheduler, `dask:tcp://HOST:PORT`, or on the ranks of `mpi`, as in `mpiexec -n 3 maquette
-    /// sweep ... --executor mpi`; where the command was installed by pip. The table does not depend on it.
+    /// Run the points on the workers of a dask scheduler, `dask:tcp://HOST:PORT`, or on the ranks of `mpi`, as in
+    /// `mpiexec -n 3 maquette sweep ... --executor mpi`; where the command was installed by pip. The table does not
+    /// depend on it.
     #[arg(long, value_name = "WHERE", requires = "out", conflicts_with = "threads")]
     executor: Option<String>,
 }

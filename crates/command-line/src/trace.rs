@@ -47,7 +47,8 @@ pub(super) struct Arguments {
 enum ClockName {
     /// The time that passes: right where each rank has a processor of its own.
     Monotonic,
-    /// The time that the rank has a processor: right where ranks share processors; each call costs about a microsecond more.
+    /// The time that the rank has a processor: right where ranks share processors; each call costs about a microsecond
+    /// more.
     Cpu,
 }
 

@@ -1,5 +1,5 @@
-//! Rules of this project that no lint checks: how long functions and files may be, which way dependencies between crates
-//! run, and that no work is postponed by a mark in the code.
+//! Rules of this project that no lint checks: how long functions and files may be, which way dependencies between
+//! crates run, and that no work is postponed by a mark in the code.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -162,8 +162,8 @@ fn arrows_between_crates_run_one_way() {
 /// Crates that call or are called by code outside the compiler's knowledge.
 const UNSAFE: [&str; 4] = ["mpi", "mpi-collectives", "mpi-preload", "mpi-trace"];
 
-/// What runs, plans, awaits or describes collectives, and what describes machines or simulates them, goes through lists, so that one more is
-/// a file or a folder and a line.
+/// What runs, plans, awaits or describes collectives, and what describes machines or simulates them, goes through
+/// lists, so that one more is a file or a folder and a line.
 #[test]
 fn no_row_of_a_list_is_named_outside_it() {
     let collectives = ["crates/programs/src/collectives/"];
@@ -182,7 +182,8 @@ fn no_row_of_a_list_is_named_outside_it() {
     assert!(named.is_empty(), "a verb goes through the list and names no row: {named:#?}");
 }
 
-/// Where a row of the list that begins in a file with some text is named, after one of `prefixes`, outside its own folders.
+/// Where a row of the list that begins in a file with some text is named, after one of `prefixes`, outside its own
+/// folders.
 fn named_outside(list: &str, begin: &str, own: &[&str], prefixes: &[&str]) -> Vec<String> {
     let list = fs::read_to_string(root().join(list)).unwrap();
     let (_, rows) = list.split_once(begin).unwrap();

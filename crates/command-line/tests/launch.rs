@@ -85,7 +85,8 @@ fn in_long_datagrams_messages_need_fewer_of_them() {
     assert!(short >= 30 * 44 && (30..short / 4).contains(&long), "{short}, {long}");
 }
 
-/// Predictions are on disk, with their digest, before the first of them is measured: a measurement that fails leaves them there.
+/// Predictions are on disk, with their digest, before the first of them is measured: a measurement that fails leaves
+/// them there.
 #[test]
 fn a_rehearsal_predicts_before_it_measures() {
     let folder = std::env::temp_dir().join(format!("maquette-rehearse-{}", std::process::id()));
@@ -223,7 +224,8 @@ fn a_state_that_was_met_too_rarely_for_a_fit_is_predicted_from_the_first() {
     assert!(text.contains(&format!("{factor:.3} times the first state's L, o")), "{text}");
 }
 
-/// A rehearsal of two broadcasts, whose times were measured before; as many fields are fitted as there are sizes of ping-pongs.
+/// A rehearsal of two broadcasts, whose times were measured before; as many fields are fitted as there are sizes of
+/// ping-pongs.
 struct RehearsalBefore {
     folder: PathBuf,
 }

@@ -1,7 +1,7 @@
 //! Combines several operations of a rank that are under way at once.
 //!
-//! A world polls a rank when one of its operations is over, so these combinators poll all their futures, in order, and need no
-//! waker. The operations begin in the order in which they are listed.
+//! A world polls a rank when one of its operations is over, so these combinators poll all their futures, in order, and
+//! need no waker. The operations begin in the order in which they are listed.
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -95,8 +95,8 @@ pub enum First<A, B> {
     Other(B),
 }
 
-/// Waits until one of two has ended, and drops the other. If the other had begun an operation, it goes on, and its outcome is
-/// lost, including any message that it receives.
+/// Waits until one of two has ended, and drops the other. If the other had begun an operation, it goes on, and its
+/// outcome is lost, including any message that it receives.
 pub async fn first_of<A: Future, B: Future>(first: A, second: B) -> First<A::Output, B::Output> {
     let (mut first, mut second) = (pin!(first), pin!(second));
     poll_fn(|context| {

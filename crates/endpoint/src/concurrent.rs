@@ -1,7 +1,8 @@
 //! Several futures of a rank at once, of which only those are polled that may advance.
 //!
-//! Whoever polls all of n futures whenever one of their operations is over polls n^2 times until all have ended. Here each future has a waker
-//! of its own, which says that this one is to be polled. Where a rank is polled and no waker says why, as when a request is over, all are.
+//! Whoever polls all of n futures whenever one of their operations is over polls n^2 times until all have ended. Here
+//! each future has a waker of its own, which says that this one is to be polled. Where a rank is polled and no waker
+//! says why, as when a request is over, all are.
 
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
@@ -59,7 +60,8 @@ impl<'a, T> Concurrent<'a, T> {
         }
     }
 
-    /// Waits until another one has ended: returns its place and its output; none if all have. Of several at once, the first.
+    /// Waits until another one has ended: returns its place and its output; none if all have. Of several at once, the
+    /// first.
     pub async fn next(&mut self) -> Option<(usize, T)> {
         poll_fn(|context| self.poll_next(context)).await
     }

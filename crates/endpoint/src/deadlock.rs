@@ -34,8 +34,8 @@ impl WaitsFor {
 /// At most this many waiting ranks are named one by one; the others are counted.
 const NAMED: usize = 8;
 
-/// The error for a program that can't go on: `waiting` lists all ranks that have not ended, in order of rank, once for each thing
-/// they wait for. `failed` is a rank that had ended with an error, which is often the reason.
+/// The error for a program that can't go on: `waiting` lists all ranks that have not ended, in order of rank, once for
+/// each thing they wait for. `failed` is a rank that had ended with an error, which is often the reason.
 ///
 /// Ranks that wait for each other in a ring are named first, in the order of the ring.
 pub fn deadlock(waiting: &[(Rank, WaitsFor)], failed: Option<(Rank, &Error)>) -> Error {
@@ -97,7 +97,8 @@ fn describe(name: impl Fn(Rank) -> String, waits: &[(Rank, WaitsFor)]) -> String
     text
 }
 
-/// The tag that a message must have, unless it is the one that messages have if nothing is said, or one that no program chooses.
+/// The tag that a message must have, unless it is the one that messages have if nothing is said, or one that no program
+/// chooses.
 fn with_tag(tags: Tags) -> String {
     match tags {
         Tags::Only(tag) if tag != Tag::default() && tag <= Tag::LARGEST => format!(" with tag {}", tag.0),
@@ -105,8 +106,8 @@ fn with_tag(tags: Tags) -> String {
     }
 }
 
-/// The first ring of ranks that wait for each other, as indices into `ranks`; empty when there is none. A depth-first search over
-/// everything that each rank waits for.
+/// The first ring of ranks that wait for each other, as indices into `ranks`; empty when there is none. A depth-first
+/// search over everything that each rank waits for.
 fn ring(ranks: &[&[(Rank, WaitsFor)]]) -> Vec<usize> {
     let index_of = |rank: Rank| ranks.binary_search_by_key(&rank, |waits| waits[0].0).ok();
     let mut visited = vec![false; ranks.len()];

@@ -1,5 +1,5 @@
-//! An endpoint of any type, for code that can't be compiled anew for each: programs of many types that run side by side, or programs in
-//! another language.
+//! An endpoint of any type, for code that can't be compiled anew for each: programs of many types that run side by
+//! side, or programs in another language.
 
 use std::fmt;
 use std::future::Future;

@@ -34,7 +34,8 @@ pub enum Error {
     /// The program does something that its constant `NEEDS` does not name.
     #[error("the program uses what it does not declare: its NEEDS must include Needs::{0}")]
     Undeclared(&'static str),
-    /// What two ranks do does not fit together: a message is longer than its receive has room for, or they call different collectives.
+    /// What two ranks do does not fit together: a message is longer than its receive has room for, or they call
+    /// different collectives.
     #[error("{0}")]
     Mismatch(String),
     /// The machine can't run the program.

@@ -1,12 +1,12 @@
 //! Runs ranks as futures on a simulated machine: written once for every world whose ranks share one clock.
 //!
-//! A world is a [`Machine`]: it begins a rank's operation, and says which operation is over next. The executor does the rest: it
-//! keeps the futures, decides which rank may go on, reports what a stuck rank waits for, and records the timeline. It takes the machine as
-//! a trait object, so that a program is compiled once for all machines.
+//! A world is a [`Machine`]: it begins a rank's operation, and says which operation is over next. The executor does the
+//! rest: it keeps the futures, decides which rank may go on, reports what a stuck rank waits for, and records the
+//! timeline. It takes the machine as a trait object, so that a program is compiled once for all machines.
 //!
 //! An operation begins when its future is first polled, and a rank may have several under way at once. A rank is polled
-//! when one of its operations is over, and at no other time. Dropping a future that has begun leaves its operation under way,
-//! and its outcome is lost.
+//! when one of its operations is over, and at no other time. Dropping a future that has begun leaves its operation
+//! under way, and its outcome is lost.
 //!
 //! Requests ([`Request`]) have no futures: the rank's one future is polled when there is a report for it.
 
@@ -42,8 +42,8 @@ pub trait Machine {
     fn begin(&mut self, rank: Rank, number: u32, operation: Operation);
     /// Begins a request of `rank`, whose number among the operations is given by [`number_of`].
     ///
-    /// This default is for machines whose ranks have one processor each, which don't know when operations start, except that
-    /// receives are posted at once, and which carry no message from a rank to itself.
+    /// This default is for machines whose ranks have one processor each, which don't know when operations start, except
+    /// that receives are posted at once, and which carry no message from a rank to itself.
     ///
     /// # Errors
     /// [`Error::Unfit`] when the machine can't do it as requested.
@@ -133,7 +133,8 @@ impl<T> RunResults<T> {
         Err(deadlock_of(name, &self.waiting, failed))
     }
 
-    /// Each rank's result, when all have ended and `program`, given the messages that no receive has taken, has no objection.
+    /// Each rank's result, when all have ended and `program`, given the messages that no receive has taken, has no
+    /// objection.
     ///
     /// # Errors
     /// The program's objection; [`Error::Deadlock`] saying who waits for whom.
@@ -172,8 +173,8 @@ pub fn run<P: Program>(
     run_local(machine, 0..ranks, ranks, program, with_timeline)
 }
 
-/// Runs `program` on one of `ranks` ranks, while the others run elsewhere, until it has ended. Returns the rank's result, which the
-/// caller must [check](Program::check).
+/// Runs `program` on one of `ranks` ranks, while the others run elsewhere, until it has ended. Returns the rank's
+/// result, which the caller must [check](Program::check).
 ///
 /// # Errors
 /// Those of [`Machine::next_event`]; that of the rank.
@@ -345,7 +346,8 @@ impl Shared<'_> {
         }
     }
 
-    /// What each rank that has not ended waits for, in order of rank and, for one rank, in the order in which the operations began.
+    /// What each rank that has not ended waits for, in order of rank and, for one rank, in the order in which the
+    /// operations began.
     fn waiting<T>(&self, results: &[Option<Result<T>>]) -> Vec<(Rank, WaitsFor)> {
         let under_way = |entry: &&Entry| matches!(entry.state, State::UnderWay(_));
         let mut operations: Vec<&Entry> = self.operations.entries.iter().filter(under_way).collect();

@@ -1,7 +1,8 @@
 //! Operations known by a handle, as in MPI, that can be asked whether they are over.
 //!
-//! An endpoint with handles need not define a future of its own for each kind of operation: [`Pending`] serves them all. So a layer between
-//! a program and its world, such as [`Erased`](crate::Erased), costs neither a box nor a future within a future.
+//! An endpoint with handles need not define a future of its own for each kind of operation: [`Pending`] serves them
+//! all. So a layer between a program and its world, such as [`Erased`](crate::Erased), costs neither a box nor a future
+//! within a future.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -17,7 +18,8 @@ pub trait Handles {
     /// As for that operation of [`Endpoint`](crate::Endpoint).
     fn begin(&self, operation: Operation, waker: &Waker) -> Result<u32>;
 
-    /// The outcome of an operation, once it is over, after which its handle is invalid; until then `waker` replaces the waker to wake.
+    /// The outcome of an operation, once it is over, after which its handle is invalid; until then `waker` replaces the
+    /// waker to wake.
     fn poll_outcome(&self, handle: u32, waker: &Waker) -> Poll<Result<Outcome>>;
 
     /// Frees a handle, as `MPI_Request_free` does: the operation goes on, and its outcome is lost.

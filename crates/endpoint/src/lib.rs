@@ -1,11 +1,11 @@
 //! One rank's view of the machine it runs on. Everything else in Maquette builds on this trait.
 //!
-//! A program is an `async fn` over [`Endpoint`]; a [`World`] runs it. Programs never name a world. A program that needs more
-//! than messages between named ranks declares so in [`Program::NEEDS`].
+//! A program is an `async fn` over [`Endpoint`]; a [`World`] runs it. Programs never name a world. A program that needs
+//! more than messages between named ranks declares so in [`Program::NEEDS`].
 //!
 //! An operation begins when its future is first polled, and a rank may have several under way at once: [`join!`],
-//! [`join_all`], [`first_of`]. A rank's processors serve operations in the order in which they began. Dropping a future that
-//! has begun leaves its operation under way, and its outcome is lost.
+//! [`join_all`], [`first_of`]. A rank's processors serve operations in the order in which they began. Dropping a future
+//! that has begun leaves its operation under way, and its outcome is lost.
 
 mod combinators;
 mod concurrent;
@@ -45,29 +45,33 @@ pub trait Endpoint {
     fn size(&self) -> u32;
     /// The time at this rank.
     fn now(&self) -> Time;
-    /// Sends `message` to rank `to` with `tag`. The machine decides when this returns: once the message is set up, once it has
-    /// left, or once it has been received.
+    /// Sends `message` to rank `to` with `tag`. The machine decides when this returns: once the message is set up, once
+    /// it has left, or once it has been received.
     ///
     /// # Errors
     /// [`Error::NoSuchRank`] and [`Error::ToItself`] when no message can go there.
     async fn send_tagged(&self, to: Rank, tag: Tag, message: Message) -> Result<()>;
-    /// Waits for the next message from `from` with one of `tags`, until `deadline` at the latest. A message that has already
-    /// arrived is returned whatever the deadline. Messages from one sender with one tag arrive in the order they were sent.
+    /// Waits for the next message from `from` with one of `tags`, until `deadline` at the latest. A message that has
+    /// already arrived is returned whatever the deadline. Messages from one sender with one tag arrive in the order
+    /// they were sent.
     ///
     /// # Errors
-    /// [`Error::NoSuchRank`] and [`Error::ToItself`] when no message can come from there; [`Error::Deadline`] when none has
-    /// arrived by then; [`Error::Undeclared`] for any source, and for a deadline, in a program that does not declare [`Needs::ANY_SOURCE`].
+    /// [`Error::NoSuchRank`] and [`Error::ToItself`] when no message can come from there; [`Error::Deadline`] when none
+    /// has arrived by then; [`Error::Undeclared`] for any source, and for a deadline, in a program that does not
+    /// declare [`Needs::ANY_SOURCE`].
     async fn receive_matching(&self, from: Source, tags: Tags, deadline: Option<Time>) -> Result<Received>;
-    /// [`Endpoint::receive_matching`] with room for `room` bytes, as in MPI: a shorter message fits, a longer one is an error.
+    /// [`Endpoint::receive_matching`] with room for `room` bytes, as in MPI: a shorter message fits, a longer one is an
+    /// error.
     ///
     /// # Errors
     /// As there; [`Error::Mismatch`] for a message that is longer.
     async fn receive_within(&self, room: Bytes, from: Source, tags: Tags, deadline: Option<Time>) -> Result<Received> {
         self.receive_matching(from, tags, deadline).await?.fitting(self.rank(), room)
     }
-    /// Sends `message` to rank `to` with `tag`, and receives the next message from rank `from` with one of `tags`. Both begin
-    /// together, the send first, and the call returns when both are done: two ranks that exchange messages need not agree on who
-    /// sends first, whatever a send waits for. It counts as one operation, which no program need declare.
+    /// Sends `message` to rank `to` with `tag`, and receives the next message from rank `from` with one of `tags`. Both
+    /// begin together, the send first, and the call returns when both are done: two ranks that exchange messages need
+    /// not agree on who sends first, whatever a send waits for. It counts as one operation, which no program need
+    /// declare.
     ///
     /// # Errors
     /// As [`Endpoint::send_tagged`] and [`Endpoint::receive_matching`].
@@ -78,17 +82,17 @@ pub trait Endpoint {
     }
     /// Computes for as long as `work`.
     async fn compute(&self, work: Duration);
-    /// Waits until `time`; returns at once if it has passed. The rank's processor is free meanwhile, unless the machine can
-    /// only wait by computing.
+    /// Waits until `time`; returns at once if it has passed. The rank's processor is free meanwhile, unless the machine
+    /// can only wait by computing.
     async fn sleep_until(&self, time: Time) {
         self.compute(time.since(self.now())).await;
     }
-    /// Sends `message` to all other ranks at once. Broadcasts from one rank arrive in the order they were sent; the order of a
-    /// broadcast and a message to one rank is unspecified.
+    /// Sends `message` to all other ranks at once. Broadcasts from one rank arrive in the order they were sent; the
+    /// order of a broadcast and a message to one rank is unspecified.
     ///
     /// # Errors
-    /// [`Error::Unfit`] where the machine has no hardware for it; [`Error::Undeclared`] in a program that does not declare
-    /// [`Needs::MULTICAST`].
+    /// [`Error::Unfit`] where the machine has no hardware for it; [`Error::Undeclared`] in a program that does not
+    /// declare [`Needs::MULTICAST`].
     async fn multicast(&self, message: Message) -> Result<()>;
     /// Waits for the next broadcast from rank `from`.
     ///
@@ -120,13 +124,13 @@ pub trait Endpoint {
         }
     }
 
-    /// Begins an operation and returns at once, as `MPI_Isend` and `MPI_Irecv` do; [`Endpoint::wait_any`] reports its progress.
-    /// Operations that a rank begins for the same processor and the same time are served in the order in which they were
-    /// begun, unless the machine says otherwise.
+    /// Begins an operation and returns at once, as `MPI_Isend` and `MPI_Irecv` do; [`Endpoint::wait_any`] reports its
+    /// progress. Operations that a rank begins for the same processor and the same time are served in the order in
+    /// which they were begun, unless the machine says otherwise.
     ///
     /// # Errors
-    /// As for the blocking operation; [`Error::Unfit`] where the world has no requests, the rank has no such processor, or the
-    /// machine cannot tell when an operation starts; [`Error::Undeclared`] in a program that does not declare
+    /// As for the blocking operation; [`Error::Unfit`] where the world has no requests, the rank has no such processor,
+    /// or the machine cannot tell when an operation starts; [`Error::Undeclared`] in a program that does not declare
     /// [`Needs::REQUESTS`].
     fn start(&self, request: Request) -> Result<StartStatus> {
         let _ = request;
@@ -159,8 +163,8 @@ pub trait Endpoint {
     async fn receive(&self, from: Rank) -> Result<Message> {
         Ok(self.receive_matching(Source::Rank(from), Tags::Any, None).await?.message)
     }
-    /// Sends `message` to rank `to` with tag 0 and receives the next message from rank `from`, whatever its tag, as `MPI_Sendrecv`
-    /// does: both begin together, and the call returns when both are done.
+    /// Sends `message` to rank `to` with tag 0 and receives the next message from rank `from`, whatever its tag, as
+    /// `MPI_Sendrecv` does: both begin together, and the call returns when both are done.
     ///
     /// # Errors
     /// As [`Endpoint::sendrecv_tagged`].
@@ -186,7 +190,8 @@ pub trait Program {
     const NEEDS: Needs = Needs::NOTHING;
     /// Runs one rank.
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Self::Output>;
-    /// Checks that `rank` ended with the right result. Worlds call this after they have taken the rank's time, so the check costs none.
+    /// Checks that `rank` ended with the right result. Worlds call this after they have taken the rank's time, so the
+    /// check costs none.
     ///
     /// # Errors
     /// What is wrong with it.
@@ -198,8 +203,9 @@ pub trait Program {
     fn name_of(&self, rank: Rank) -> String {
         format!("rank {rank}")
     }
-    /// Called by a simulated world when nothing more can happen, with the messages that no receive has taken, in order of receiver,
-    /// sender and tag, and whether ranks wait for ever. An error that it returns is reported in place of the world's own.
+    /// Called by a simulated world when nothing more can happen, with the messages that no receive has taken, in order
+    /// of receiver, sender and tag, and whether ranks wait for ever. An error that it returns is reported in place of
+    /// the world's own.
     fn ended(&self, unexpected: &[Unexpected], deadlock: bool) -> Option<Error> {
         let _ = (unexpected, deadlock);
         None
@@ -234,8 +240,8 @@ pub type Run<T, A> = Result<(Vec<Result<T>>, A)>;
 pub trait World {
     /// What it reports of a run besides the ranks' results.
     type Answer;
-    /// Runs `program` on `ranks` ranks and returns each rank's result, in order of rank, and what the machine did. A rank that
-    /// ends with an error does not stop the others.
+    /// Runs `program` on `ranks` ranks and returns each rank's result, in order of rank, and what the machine did. A
+    /// rank that ends with an error does not stop the others.
     ///
     /// # Errors
     /// Why the world as a whole could not run it: more ranks than nodes, a deadlock.

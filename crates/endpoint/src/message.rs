@@ -3,8 +3,8 @@
 use quantities::Bytes;
 use serde::{Deserialize, Serialize};
 
-/// A message: real bytes, or only a size, which is all that a huge simulation needs; or real bytes at the beginning and only a
-/// size for the rest.
+/// A message: real bytes, or only a size, which is all that a huge simulation needs; or real bytes at the beginning and
+/// only a size for the rest.
 ///
 /// A serialized message whose content is longer than its size is refused when read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,8 +19,8 @@ impl Message {
     pub const fn of_size(size: Bytes) -> Message {
         Message { size, content: None }
     }
-    /// A message that begins with `content`; nobody reads the rest, up to `size`. If `content` is longer than `size`, it is the
-    /// whole message.
+    /// A message that begins with `content`; nobody reads the rest, up to `size`. If `content` is longer than `size`,
+    /// it is the whole message.
     pub fn beginning_with(content: impl Into<bytes::Bytes>, size: Bytes) -> Message {
         let content = content.into();
         Message { size: size.max(Bytes(content.len() as u64)), content: Some(content) }

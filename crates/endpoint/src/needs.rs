@@ -4,8 +4,8 @@ use crate::{Error, Result};
 
 /// What a program may do besides sending to, and receiving from, named ranks.
 ///
-/// A world that knows what a program does not do can be quicker: where no rank receives from any source, ranks need not run in
-/// the order of time. So a program that does something it has not declared gets an error, in every world.
+/// A world that knows what a program does not do can be quicker: where no rank receives from any source, ranks need not
+/// run in the order of time. So a program that does something it has not declared gets an error, in every world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Needs {
     any_source: bool,
@@ -23,7 +23,8 @@ impl Needs {
     pub const MULTICAST: Needs = Needs { multicast: true, ..Needs::NOTHING };
     /// Several operations of one rank are under way at once.
     pub const OVERLAP: Needs = Needs { overlap: true, ..Needs::NOTHING };
-    /// It begins requests and waits for any of them: several are under way at once, on several processors if it asks for them.
+    /// It begins requests and waits for any of them: several are under way at once, on several processors if it asks
+    /// for them.
     pub const REQUESTS: Needs = Needs { requests: true, ..Needs::OVERLAP };
     /// Everything.
     pub const EVERYTHING: Needs = Needs::ANY_SOURCE.and(Needs::MULTICAST).and(Needs::REQUESTS);
@@ -58,7 +59,8 @@ impl Needs {
         self.requests
     }
 
-    /// Checks that the program may receive from any source, or until a deadline: every world calls this before it does so.
+    /// Checks that the program may receive from any source, or until a deadline: every world calls this before it does
+    /// so.
     ///
     /// # Errors
     /// [`Error::Undeclared`].
@@ -74,7 +76,8 @@ impl Needs {
         if self.multicast { Ok(()) } else { Err(Error::Undeclared("MULTICAST")) }
     }
 
-    /// Checks that the program may begin an operation while another is under way: every world calls this before it does so.
+    /// Checks that the program may begin an operation while another is under way: every world calls this before it does
+    /// so.
     ///
     /// # Errors
     /// [`Error::Undeclared`].

@@ -10,14 +10,14 @@ use crate::{Error, Message, Result, WaitsFor};
 pub struct Tag(pub u32);
 
 impl Tag {
-    /// The tag of messages that collectives send within a program that also sends messages of its own. A receive with any tag does
-    /// not match it: in MPI, the communicator's context serves this purpose.
+    /// The tag of messages that collectives send within a program that also sends messages of its own. A receive with
+    /// any tag does not match it: in MPI, the communicator's context serves this purpose.
     pub const OF_COLLECTIVES: Tag = Tag(u32::MAX - 2);
     /// The largest that a program may choose.
     pub const LARGEST: Tag = Tag(Tag::OF_COLLECTIVES.0 - 1 - (1 << 16));
 
-    /// The tag of the messages of a collective between ranks that can't be compared otherwise: with `digest`, a digest of what its ranks
-    /// must agree on. A receive with any tag does not match it, either; [`Tags::OfCollectives`] does.
+    /// The tag of the messages of a collective between ranks that can't be compared otherwise: with `digest`, a digest
+    /// of what its ranks must agree on. A receive with any tag does not match it, either; [`Tags::OfCollectives`] does.
     pub const fn of_collective(digest: u16) -> Tag {
         Tag(Tag::LARGEST.0 + 1 + digest as u32)
     }
@@ -37,7 +37,8 @@ pub enum Source {
 pub enum Tags {
     /// Those with that tag.
     Only(Tag),
-    /// Those with any tag that a program may choose. The largest number, which is not a tag, is free for messages between machines.
+    /// Those with any tag that a program may choose. The largest number, which is not a tag, is free for messages
+    /// between machines.
     Any,
     /// Those with any [tag of a collective](Tag::of_collective).
     OfCollectives,
@@ -66,7 +67,8 @@ pub struct Received {
 }
 
 impl Received {
-    /// The message, if the receive of rank `to` had room for it: MPI calls a message that is longer truncated. A shorter one fits.
+    /// The message, if the receive of rank `to` had room for it: MPI calls a message that is longer truncated. A
+    /// shorter one fits.
     ///
     /// # Errors
     /// [`Error::Mismatch`] names both ranks, the tag and both sizes.

@@ -1,8 +1,9 @@
 //! Requests: operations that a rank begins and whose end it learns of later.
 //!
-//! They work as in MPI, where `MPI_Isend` and `MPI_Irecv` begin an operation and return at once, and `MPI_Waitany` waits for the first
-//! of several to end. A rank may have any number of them under way; none costs a future, and waiting for any of them needs no search.
-//! This is how schedules, traces and channels are played: whatever is ready begins, and whatever ends makes others ready.
+//! They work as in MPI, where `MPI_Isend` and `MPI_Irecv` begin an operation and return at once, and `MPI_Waitany`
+//! waits for the first of several to end. A rank may have any number of them under way; none costs a future, and
+//! waiting for any of them needs no search. This is how schedules, traces and channels are played: whatever is ready
+//! begins, and whatever ends makes others ready.
 //!
 //! | in Maquette | in MPI |
 //! |---|---|
@@ -59,8 +60,8 @@ pub enum StartStatus {
 pub struct Report {
     /// The request's number.
     pub number: u32,
-    /// When it happens. A machine may report it earlier, as soon as it is certain, if the request's processor does nothing else until
-    /// then: so the processor's next operation can be begun at once. [ps]
+    /// When it happens. A machine may report it earlier, as soon as it is certain, if the request's processor does
+    /// nothing else until then: so the processor's next operation can be begun at once. [ps]
     pub at: Time,
     /// What happens.
     pub event: Event,

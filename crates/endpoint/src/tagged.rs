@@ -1,5 +1,5 @@
-//! An endpoint whose messages have a tag of their own, so that they don't match those that the program itself sends: in MPI, a
-//! communicator's context serves this purpose.
+//! An endpoint whose messages have a tag of their own, so that they don't match those that the program itself sends: in
+//! MPI, a communicator's context serves this purpose.
 
 use quantities::splitmix64::{GAMMA, mix64};
 use quantities::{Bytes, Duration, Rank, Time};
@@ -21,9 +21,10 @@ impl<'run, E: Endpoint> Tagged<'run, E> {
         Tagged { endpoint, tag, agreed: None }
     }
 
-    /// An endpoint for one call of a collective between ranks that can't be compared otherwise: the tag is a digest of `agreed`, what the
-    /// ranks must agree on, and of the `size` of its message if they must agree on that. The first message of a rank that calls something
-    /// else is an error, but for one case of 65,536, and costs no more than any other.
+    /// An endpoint for one call of a collective between ranks that can't be compared otherwise: the tag is a digest of
+    /// `agreed`, what the ranks must agree on, and of the `size` of its message if they must agree on that. The first
+    /// message of a rank that calls something else is an error, but for one case of 65,536, and costs no more than any
+    /// other.
     pub fn of_collective(endpoint: &'run E, agreed: &'run str, size: Option<Bytes>) -> Tagged<'run, E> {
         Tagged { endpoint, tag: Tag::of_collective(digest(agreed, size)), agreed: Some(agreed) }
     }

@@ -9,14 +9,14 @@ pub struct Timeline {
     pub spans: Vec<Span>,
     /// Messages, in order of the time they were received, and at one time in order of receiver.
     pub messages: Vec<MessageRecord>,
-    /// Whether spans begin when a processor turns to an operation rather than when its rank begins it; if so, a message is taken in on
-    /// arrival, and no span shows how long a rank waited for it.
+    /// Whether spans begin when a processor turns to an operation rather than when its rank begins it; if so, a message
+    /// is taken in on arrival, and no span shows how long a rank waited for it.
     pub by_processor: bool,
 }
 
 impl Timeline {
-    /// The same timeline, with what ended at one time sorted by rank: so it does not depend on the order in which a machine looks at
-    /// simultaneous events.
+    /// The same timeline, with what ended at one time sorted by rank: so it does not depend on the order in which a
+    /// machine looks at simultaneous events.
     pub fn in_order(mut self) -> Timeline {
         self.spans.sort_by_key(|span| (span.end, span.rank));
         self.messages.sort_by_key(|message| (message.received, message.to));

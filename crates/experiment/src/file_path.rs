@@ -11,8 +11,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// The first of 256 private-use characters, one for each byte that is not part of any text.
 const BYTES: u32 = 0xF700;
 
-/// The path of a file. Bytes that are not UTF-8 are written as private-use characters, U+F700 plus the byte; so are the bytes of such
-/// characters themselves, so that different names stay different.
+/// The path of a file. Bytes that are not UTF-8 are written as private-use characters, U+F700 plus the byte; so are the
+/// bytes of such characters themselves, so that different names stay different.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FilePath(PathBuf);
 

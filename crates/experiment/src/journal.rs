@@ -1,5 +1,6 @@
-//! The finished part of a sweep, kept on disk while it runs: a line that identifies the sweep, its files and this build, then a line
-//! of JSON for each row. Nothing that has been written is ever rewritten; only a last line that was cut short is removed.
+//! The finished part of a sweep, kept on disk while it runs: a line that identifies the sweep, its files and this
+//! build, then a line of JSON for each row. Nothing that has been written is ever rewritten; only a last line that was
+//! cut short is removed.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -21,7 +22,8 @@ use crate::sweep::{Row, Sweep};
 /// The longest journal accepted.
 const LONGEST: Bytes = Bytes(8 << 30);
 
-/// The finished part of a sweep. No other sweep has the same journal at the same time, except after [`Journal::release`].
+/// The finished part of a sweep. No other sweep has the same journal at the same time, except after
+/// [`Journal::release`].
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
@@ -39,7 +41,8 @@ impl Journal {
     /// The journal of the `sweep` whose table goes to the file `out`, and the rows already in it.
     ///
     /// # Errors
-    /// If the file can't be read or written, is the journal of another sweep or of other inputs, or belongs to a sweep in progress.
+    /// If the file can't be read or written, is the journal of another sweep or of other inputs, or belongs to a sweep
+    /// in progress.
     pub fn open(out: &Path, sweep: &Sweep) -> Result<(Journal, Vec<Row>), Error> {
         let mut name = out.file_name().unwrap_or_default().to_owned();
         name.push(".done.jsonl");

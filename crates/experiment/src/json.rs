@@ -10,7 +10,8 @@ use virtual_worlds::critical_path::{Cause, CriticalPath, Parts, Step};
 use crate::{FinishedJob, FinishedRun, NOT_RECEIVED};
 
 impl FinishedRun {
-    /// The run as a JSON object: all counters, with every channel and router, and what was run. All times in picoseconds.
+    /// The run as a JSON object: all counters, with every channel and router, and what was run. All times in
+    /// picoseconds.
     pub fn json(&self) -> Value {
         let answer = &self.answer;
         let mut object = json!({

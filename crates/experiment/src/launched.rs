@@ -1,19 +1,19 @@
 //! A program on a model as launched ranks run it: they meet, run it, and meet again.
 //!
-//! Ranks that have met know how long round trips between them take, and what they learn of that in one run they still know in the next. Where
-//! packets are lost, that decides how long they wait before they send one again.
+//! Ranks that have met know how long round trips between them take, and what they learn of that in one run they still
+//! know in the next. Where packets are lost, that decides how long they wait before they send one again.
 
 use endpoint::{Endpoint, Error, Needs, Program, Result, Tag, Tagged, Unexpected};
 use launch::rank::synchronize;
 use launch::wire::Record;
 use quantities::{Duration, Rank, Time};
 
-/// The tag for messages between two runs, which no program of the catalogue uses: some ranks are done before others, which may still
-/// receive from any source.
+/// The tag for messages between two runs, which no program of the catalogue uses: some ranks are done before others,
+/// which may still receive from any source.
 const MEETING: Tag = Tag::OF_COLLECTIVES;
 
-/// How long a rank that is done waits before it goes on to the next run. Launched ranks wait until everything that they have sent is acknowledged, and
-/// a millisecond more; this is longer than it takes.
+/// How long a rank that is done waits before it goes on to the next run. Launched ranks wait until everything that they
+/// have sent is acknowledged, and a millisecond more; this is longer than it takes.
 const SETTLE_TIME: Duration = Duration::from_microseconds(1_000_000);
 
 /// A program that runs several times.

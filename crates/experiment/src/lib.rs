@@ -1,7 +1,7 @@
 //! A run as data: which machine, which programs, what is recorded; and the code that runs it.
 //!
-//! An [`Experiment`] is the common form of a command line, of a file, and of what a launcher sends to its ranks. The [`catalogue`]
-//! knows every program by its name. Results contain what was run, as [`Provenance`].
+//! An [`Experiment`] is the common form of a command line, of a file, and of what a launcher sends to its ranks. The
+//! [`catalogue`] knows every program by its name. Results contain what was run, as [`Provenance`].
 
 mod background;
 pub mod catalogue;

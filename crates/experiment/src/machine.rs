@@ -1,4 +1,5 @@
-//! The machine on which programs run: a preset, a file, a description within the experiment, or the postal model; and changes to it.
+//! The machine on which programs run: a preset, a file, a description within the experiment, or the postal model; and
+//! changes to it.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -27,10 +28,12 @@ pub struct MachineChoice {
     /// A description, instead of a file; if left out, `name` or `postal` says it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<Map<String, Value>>,
-    /// The postal model: nothing contends, and a message takes a latency whatever its size. If left out, `name` or `description` says it.
+    /// The postal model: nothing contends, and a message takes a latency whatever its size. If left out, `name` or
+    /// `description` says it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub postal: Option<PostalModel>,
-    /// Fields of the description that are set to other values, in this order: `"channels.buffers=4"`. None, if left out.
+    /// Fields of the description that are set to other values, in this order: `"channels.buffers=4"`. None, if left
+    /// out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub set: Vec<Setting>,
 }
@@ -71,7 +74,8 @@ quantities::written_as_text!(Setting, "FIELD=VALUE", "buffers=4");
 pub struct PostalModel {
     /// The latency of a message in steps.
     pub lambda: Lambda,
-    /// The duration of a step, after which a sender is done with a message. A microsecond or a little more, if left out.
+    /// The duration of a step, after which a sender is done with a message. A microsecond or a little more, if left
+    /// out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub t0: Option<Duration>,
 }

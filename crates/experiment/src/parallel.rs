@@ -13,8 +13,8 @@ pub struct Watch<'a> {
     pub threads: usize,
 }
 
-/// Applies `work` to each of `pieces`, and returns the results in the order of the pieces; none for those that were not done when
-/// somebody interrupted. It makes no difference which thread does what.
+/// Applies `work` to each of `pieces`, and returns the results in the order of the pieces; none for those that were not
+/// done when somebody interrupted. It makes no difference which thread does what.
 pub fn map<T: Sync, A: Send>(pieces: &[T], watch: &Watch<'_>, work: impl Fn(&T) -> A + Sync) -> Vec<Option<A>> {
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let mut answers: Vec<Option<A>> = Vec::new();

@@ -4,15 +4,15 @@ use machines::model::{Interconnect, LogGp, Machine, Source};
 use programs::postal::{Lambda, Steps};
 use quantities::Duration;
 
-/// The shortest step of at least a microsecond for which every time in the postal model with this latency is a whole number of
-/// picoseconds.
+/// The shortest step of at least a microsecond for which every time in the postal model with this latency is a whole
+/// number of picoseconds.
 pub fn exact_step(lambda: Lambda) -> Duration {
     const AT_LEAST: u64 = 1_000_000;
     Duration::from_picoseconds(AT_LEAST.div_ceil(lambda.scale()) * lambda.scale())
 }
 
-/// The machine of the postal model: a sender is done with a message after `t0`, whatever its size, and its receiver has it `lambda`
-/// times as long after it was sent. It is the LogGP model with o = 0, g = t0, L = lambda t0 and G = 0.
+/// The machine of the postal model: a sender is done with a message after `t0`, whatever its size, and its receiver has
+/// it `lambda` times as long after it was sent. It is the LogGP model with o = 0, g = t0, L = lambda t0 and G = 0.
 ///
 /// # Errors
 /// If the LogGP machine can't be loaded.

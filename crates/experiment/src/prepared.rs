@@ -120,14 +120,15 @@ pub trait Ready: Send {
     /// What is known about it before it runs.
     fn notes(&self) -> &Notes;
 
-    /// Runs it on a model of `machine`, with its ranks on `nodes`, or on nodes in order if there are none; returns its findings, and what the
-    /// machine did.
+    /// Runs it on a model of `machine`, with its ranks on `nodes`, or on nodes in order if there are none; returns its
+    /// findings, and what the machine did.
     ///
     /// # Errors
     /// If the machine can't run it; the error of a rank.
     fn simulate(self: Box<Self>, machine: &Machine, nodes: &[NodeId], options: Options) -> Result<Outcome>;
 
-    /// How long each of `runs` runs takes on a model of `machine`, if they come one after another, as those of launched ranks do.
+    /// How long each of `runs` runs takes on a model of `machine`, if they come one after another, as those of launched
+    /// ranks do.
     ///
     /// # Errors
     /// Those of [`Ready::simulate`].

@@ -12,7 +12,8 @@ use virtual_worlds::jobs::placement::Placement;
 /// The version of this program.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The commit from which the process was built, once [`name_build`] has set it: only the outermost crate knows it, so that a commit builds no other anew.
+/// The commit from which the process was built, once [`name_build`] has set it: only the outermost crate knows it, so
+/// that a commit builds no other anew.
 static BUILD: OnceLock<&str> = OnceLock::new();
 
 /// Says from which `commit` this process was built. What it says first holds.

@@ -254,8 +254,8 @@ impl Run {
         self
     }
 
-    /// How long each of `runs` runs of a single program takes, if they come one after another, as those of launched ranks do. The machine's faults
-    /// follow from the seed of the program plus `faults`.
+    /// How long each of `runs` runs of a single program takes, if they come one after another, as those of launched
+    /// ranks do. The machine's faults follow from the seed of the program plus `faults`.
     ///
     /// # Errors
     /// The error of the program; several jobs; ranks that are not on nodes in order.

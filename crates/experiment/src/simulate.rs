@@ -21,8 +21,8 @@ pub fn simulated(machine: &Machine, options: Options) -> Simulated<'_> {
     Simulated::new(machine, Options { stop: options.stop.or_at(interrupt::flag()), ..options })
 }
 
-/// Makes sends on `machine` complete when the message has arrived, if they would wait until the receiver asks for it, and returns
-/// whether they would. Messages that a network announces to the receiver are unchanged.
+/// Makes sends on `machine` complete when the message has arrived, if they would wait until the receiver asks for it,
+/// and returns whether they would. Messages that a network announces to the receiver are unchanged.
 pub fn send_without_waiting(machine: &mut Machine) -> bool {
     match &mut machine.interconnect {
         Interconnect::Flits(_) => {

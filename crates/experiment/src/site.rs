@@ -41,7 +41,8 @@ impl Site {
     /// Checks that a program with `ranks` ranks can run.
     ///
     /// # Errors
-    /// If another number was requested, with the reason `why` only this one is possible; if the machine has fewer nodes.
+    /// If another number was requested, with the reason `why` only this one is possible; if the machine has fewer
+    /// nodes.
     pub fn exactly(&self, ranks: u32, why: &str) -> Result<u32, Error> {
         if let Some(requested) = self.requested_ranks.filter(|&requested| requested != ranks) {
             return Err(Error::parameter("nodes", requested, format!("{ranks}, {why}")));
@@ -87,14 +88,14 @@ impl Site {
         !self.is_real && waits_for_receivers(&self.machine, size)
     }
 
-    /// Makes sends complete when the message has arrived, if they would wait until the receiver asks for it, and returns whether they
-    /// would. Messages that a network announces to the receiver are unchanged.
+    /// Makes sends complete when the message has arrived, if they would wait until the receiver asks for it, and
+    /// returns whether they would. Messages that a network announces to the receiver are unchanged.
     pub fn send_without_waiting(&mut self) -> bool {
         send_without_waiting(&mut self.machine)
     }
 
-    /// The order of a rank that both sends and receives in a step, with messages of at most `largest`: where sends wait for their
-    /// receivers they alternate, as in the CM-5 paper, on whose machine they waited.
+    /// The order of a rank that both sends and receives in a step, with messages of at most `largest`: where sends wait
+    /// for their receivers they alternate, as in the CM-5 paper, on whose machine they waited.
     pub fn order(&self, largest: Bytes) -> SendReceiveOrder {
         if self.waits_for_receivers(largest) { SendReceiveOrder::Alternating } else { SendReceiveOrder::Sendrecv }
     }

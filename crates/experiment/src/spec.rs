@@ -27,7 +27,8 @@ pub const DEFAULT_SEED: u64 = 1;
 
 /// A run: the machine, the programs, the files to write.
 ///
-/// Relative paths, of what is read and of what is written, begin in the folder in which `maquette` is started, not in that of this file.
+/// Relative paths, of what is read and of what is written, begin in the folder in which `maquette` is started, not in
+/// that of this file.
 ///
 /// ```toml
 /// seed = 7
@@ -85,8 +86,8 @@ pub struct Job {
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "within::name")]
     #[schemars(length(max = 255))]
     pub name: Option<String>,
-    /// On which of the free nodes its ranks run: in-order, random, contiguous-switches, contiguous-groups, scattered-switches,
-    /// scattered-groups, or a list such as 0-7,12.
+    /// On which of the free nodes its ranks run: in-order, random, contiguous-switches, contiguous-groups,
+    /// scattered-switches, scattered-groups, or a list such as 0-7,12.
     #[serde(default, skip_serializing_if = "is_default")]
     #[schemars(with = "String", extend("default" = "in-order"))]
     pub placement: Placement,
@@ -104,8 +105,8 @@ fn is_default(placement: &Placement) -> bool {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Outputs {
-    /// The path of every packet, or the fate of every Ethernet frame: a file that ends in `.csv` or `.arrow`. Not written, if
-    /// left out.
+    /// The path of every packet, or the fate of every Ethernet frame: a file that ends in `.csv` or `.arrow`. Not
+    /// written, if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packets: Option<PathBuf>,
     /// A timeline of ranks and channels: a Chrome trace. Not written, if left out.
@@ -211,7 +212,8 @@ impl Experiment {
         }
     }
 
-    /// The field of the first job with a name that an earlier one has, given or as its number, and what is wrong with it.
+    /// The field of the first job with a name that an earlier one has, given or as its number, and what is wrong with
+    /// it.
     fn repeated_name(&self) -> Option<(String, String)> {
         let names: Vec<String> = (0..).zip(&self.jobs).map(|(number, job)| job.called(number)).collect();
         let (later, earlier) = (1..names.len())

@@ -1,8 +1,8 @@
 //! Sweeps: an experiment repeated with different values.
 //!
-//! A sweep has axes: fields of the experiment, each with a list of values. Its points are all combinations, with the last axis
-//! changing fastest. The result of a point depends on nothing but the point, so the table is the same whatever thread works on which
-//! point, and in which order.
+//! A sweep has axes: fields of the experiment, each with a list of values. Its points are all combinations, with the
+//! last axis changing fastest. The result of a point depends on nothing but the point, so the table is the same
+//! whatever thread works on which point, and in which order.
 
 mod inputs;
 mod one_job;
@@ -42,8 +42,8 @@ pub const MOST_POINTS: usize = 10_000_000;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Axis {
-    /// `machine`, `seed`, `ranks`, `placement`, `engine`, a parameter of the program, one of these or the start of a single job, as in
-    /// `job.NAME.bytes`, or a field of the machine's description with a `.` in it.
+    /// `machine`, `seed`, `ranks`, `placement`, `engine`, a parameter of the program, one of these or the start of a
+    /// single job, as in `job.NAME.bytes`, or a field of the machine's description with a `.` in it.
     pub name: String,
     /// The values, in this order.
     pub values: Vec<Value>,
@@ -103,8 +103,8 @@ impl Sweep {
     /// The sweep of `base` over `axes`.
     ///
     /// # Errors
-    /// An axis that is not a field of the experiment, is given twice, or has no values; a value that is not allowed; too many points;
-    /// a file that can't be read.
+    /// An axis that is not a field of the experiment, is given twice, or has no values; a value that is not allowed;
+    /// too many points; a file that can't be read.
     pub fn new(base: Experiment, axes: Vec<Axis>) -> Result<Sweep, Error> {
         for (place, Axis { name, values }) in axes.iter().enumerate() {
             let wrong = |problem: &str| Error::Value { parameter: name.clone(), problem: problem.to_owned() };
@@ -211,7 +211,8 @@ impl Sweep {
         provenance
     }
 
-    /// The table of `rows`, in the order of their points: a column for each axis, then the results. Column names are unique.
+    /// The table of `rows`, in the order of their points: a column for each axis, then the results. Column names are
+    /// unique.
     fn cells<'a>(&'a self, rows: &'a [Row]) -> Cells<'a> {
         let mut columns: Vec<(&str, Kind)> = self.axes.iter().map(|axis| (axis.column(), axis.kind())).collect();
         let axes = columns.len();

@@ -18,11 +18,12 @@ const MOST_RANKS: u32 = 1 << 20;
 /// The endings of files that other tools write beside their traces.
 const BESIDE: [&str; 2] = ["meta", "bin"];
 
-/// Reads the trace in the folder or file `path`; returns it with the digest of its contents. In traces that count operations, this many
-/// `operations` take a second, or the default number.
+/// Reads the trace in the folder or file `path`; returns it with the digest of its contents. In traces that count
+/// operations, this many `operations` take a second, or the default number.
 ///
 /// # Errors
-/// Files that can't be read, that contain no trace, or that do not fit together; a rate of operations for a trace that has times.
+/// Files that can't be read, that contain no trace, or that do not fit together; a rate of operations for a trace that
+/// has times.
 pub(crate) fn read(path: &Path, requested: Option<OperationRate>) -> Result<(Trace, InputFile), Error> {
     let mut files = Files::default();
     let operations = requested.unwrap_or_default().as_f64();
@@ -225,8 +226,9 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
-/// The files that `list` lists, whose text is `text`. A relative path begins at the list's folder; or, where not all of them are there, at the
-/// nearest folder above it, since the tracer names them from where it was started; or else at the working directory.
+/// The files that `list` lists, whose text is `text`. A relative path begins at the list's folder; or, where not all of
+/// them are there, at the nearest folder above it, since the tracer names them from where it was started; or else at
+/// the working directory.
 fn listed(list: &Path, text: &str) -> Result<Vec<PathBuf>, Error> {
     let name = list.display().to_string();
     let own = list.parent().unwrap_or(Path::new("")).to_path_buf();

@@ -43,7 +43,8 @@ fn without_losses_every_run_takes_as_long_as_one_by_itself() {
     }
 }
 
-/// A rank that knows no round trip waits for 400 ms until it sends a lost packet again; launched ranks have met, and know those of former runs.
+/// A rank that knows no round trip waits for 400 ms until it sends a lost packet again; launched ranks have met, and
+/// know those of former runs.
 #[test]
 fn ranks_that_have_met_know_how_long_to_wait() {
     let ms = Duration::from_microseconds(1_000);

@@ -1,5 +1,5 @@
-//! When the servers of an LH*LH table of Dutch words split: by a simulation of its own, written from sections 2 and 3 of the paper, compared
-//! with the table in experiments/lh/parameters.md and with the project's clients and servers.
+//! When the servers of an LH*LH table of Dutch words split: by a simulation of its own, written from sections 2 and 3
+//! of the paper, compared with the table in experiments/lh/parameters.md and with the project's clients and servers.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -39,7 +39,8 @@ struct File<'a> {
     servers: Vec<BTreeSet<&'a Key>>,
 }
 
-/// h_i: the bytes of a word as a number, modulo 2^i. There are at most 16 classes, which is a divisor of 256, so that the last byte decides.
+/// h_i: the bytes of a word as a number, modulo 2^i. There are at most 16 classes, which is a divisor of 256, so that
+/// the last byte decides.
 fn h(i: u32, word: &Key) -> usize {
     usize::from(word[word.len() - 1]) % (1 << i)
 }
@@ -160,8 +161,8 @@ fn ours(words: &[Key], capacity: usize) -> Splits {
     splits
 }
 
-/// With V = 7,500 the first server has more than M V = 6,000 words after 6,001 inserts, and the table's other numbers follow likewise. They
-/// are those of the 177,005 different words of the list.
+/// With V = 7,500 the first server has more than M V = 6,000 words after 6,001 inserts, and the table's other numbers
+/// follow likewise. They are those of the 177,005 different words of the list.
 #[test]
 fn the_table_of_splits_counts_inserts_of_different_words() {
     let words = different_words();
@@ -179,7 +180,8 @@ fn the_table_of_splits_counts_inserts_of_different_words() {
     assert_eq!(servers, [0, 0, 1, 0, 1, 2, 3, 0, 1, 2], "the token goes round 1, 2, 4 and 8 servers");
 }
 
-/// The whole list has 180,689 entries, 3,684 of which are there already and store nothing. So splits come 1.0 to 2.5 % later.
+/// The whole list has 180,689 entries, 3,684 of which are there already and store nothing. So splits come 1.0 to 2.5 %
+/// later.
 #[test]
 fn inserting_the_whole_list_splits_a_little_later() {
     let splits = simulated(&words::dutch(), 7_500);

@@ -9,8 +9,8 @@ use serde::Serialize;
 use crate::interrupt;
 use crate::output::files;
 
-/// The content of the file `path`, of at most `most`. Anything other than a plain file, such as a pipe without a writer, may keep a
-/// reader waiting for ever; the wait ends when the process is asked to end.
+/// The content of the file `path`, of at most `most`. Anything other than a plain file, such as a pipe without a
+/// writer, may keep a reader waiting for ever; the wait ends when the process is asked to end.
 ///
 /// # Errors
 /// When it cannot be read, is longer than `most`, or is written by the same command; of the kind
@@ -25,7 +25,8 @@ pub fn read(path: &Path, most: Bytes) -> io::Result<Vec<u8>> {
         .unwrap_or_else(|| Err(io::Error::other("interrupted")))
 }
 
-/// The file `path`, of at most `most`, to be read piece by piece. Anything other than a plain file is read whole, as [`read`] does.
+/// The file `path`, of at most `most`, to be read piece by piece. Anything other than a plain file is read whole, as
+/// [`read`] does.
 ///
 /// # Errors
 /// As [`read`]; a file longer than `most` fails only once that much has been read.

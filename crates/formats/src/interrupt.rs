@@ -33,8 +33,8 @@ pub fn was_terminated() -> bool {
     requested() && SIGNAL.load(Ordering::Relaxed) == SIGTERM
 }
 
-/// Takes SIGINT, SIGTERM and SIGHUP as requests to end, except those that the process was started to ignore, by `nohup` or by a
-/// shell that runs it in the background.
+/// Takes SIGINT, SIGTERM and SIGHUP as requests to end, except those that the process was started to ignore, by `nohup`
+/// or by a shell that runs it in the background.
 ///
 /// # Errors
 /// When the system refuses.
@@ -53,8 +53,8 @@ fn ignored() -> u64 {
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }
 
-/// Asks the running command to end, because of `signal`. A second request before a new command begins ends the process. A command may
-/// give SIGHUP another meaning with [`reread_at_hangup`].
+/// Asks the running command to end, because of `signal`. A second request before a new command begins ends the process.
+/// A command may give SIGHUP another meaning with [`reread_at_hangup`].
 pub fn request(signal: i32) {
     if signal == SIGHUP && REREADS.load(Ordering::Relaxed) {
         return REREAD.store(true, Ordering::Relaxed);

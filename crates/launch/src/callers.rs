@@ -1,8 +1,8 @@
 //! Connections that have not yet shown that they come from a rank.
 //!
-//! Anybody on the network can connect. A caller that does not send the token of a rank in time is disconnected, and so is the one
-//! that has waited longest when there are too many: strangers cost a bounded amount of memory and no thread, and keep nobody out. A
-//! rank that was disconnected before it could send its token connects again.
+//! Anybody on the network can connect. A caller that does not send the token of a rank in time is disconnected, and so
+//! is the one that has waited longest when there are too many: strangers cost a bounded amount of memory and no thread,
+//! and keep nobody out. A rank that was disconnected before it could send its token connects again.
 
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read};
@@ -107,7 +107,8 @@ impl Callers {
         Ok(ranks)
     }
 
-    /// Disconnects the stranger that has waited longest if there are too many, unless it has just shown that it is a rank.
+    /// Disconnects the stranger that has waited longest if there are too many, unless it has just shown that it is a
+    /// rank.
     fn make_room(&mut self, secret: &Secret) -> Option<Caller> {
         if self.strangers.len() <= MOST_STRANGERS {
             return None;

@@ -131,8 +131,8 @@ struct RunningLaunch<'a> {
     interrupted: &'a AtomicBool,
 }
 
-/// Starts the ranks of `launch` and returns what each has done, unless `interrupted` asks it to end. `progress` is told how many have
-/// connected, and how many have ended.
+/// Starts the ranks of `launch` and returns what each has done, unless `interrupted` asks it to end. `progress` is told
+/// how many have connected, and how many have ended.
 ///
 /// # Errors
 /// [`LaunchError`]; no rank is left running then.
@@ -248,8 +248,8 @@ impl RunningLaunch<'_> {
         Err(LaunchError::TooLong { timeout: self.launch.timeout, left })
     }
 
-    /// Waits for what a rank reported before its process ended, which may still be on its way. It is an error if there is nothing, or if
-    /// another rank reports why.
+    /// Waits for what a rank reported before its process ended, which may still be on its way. It is an error if there
+    /// is nothing, or if another rank reports why.
     fn await_final_report(&mut self, rank: u32, status: ExitStatus) -> Result<(), LaunchError> {
         let until = now() + FINAL_REPORT_WAIT;
         let mut others = Vec::new();

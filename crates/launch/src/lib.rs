@@ -1,4 +1,5 @@
-//! Programs as processes, one per rank, on this machine or on others, over UDP; or over MPI, where another program starts them.
+//! Programs as processes, one per rank, on this machine or on others, over UDP; or over MPI, where another program
+//! starts them.
 //!
 //! ```text
 //!     maquette launch                                  maquette launch-rank       one for each rank
@@ -12,8 +13,8 @@
 //!
 //! A rank runs an experiment, given as JSON; only those who start and run the ranks know its contents.
 //!
-//! Nobody without the secret can pose as a rank, neither to the launcher, which waits for ranks (`callers`), nor to other ranks: each
-//! datagram is sealed with a key derived from the [`secret`], unless the network is declared trusted.
+//! Nobody without the secret can pose as a rank, neither to the launcher, which waits for ranks (`callers`), nor to
+//! other ranks: each datagram is sealed with a key derived from the [`secret`], unless the network is declared trusted.
 
 mod callers;
 mod control;

@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use super::launcher::now;
 
-/// How long a process may take to end after SIGKILL, and how often it is looked at: one that waits for a device can take for ever.
+/// How long a process may take to end after SIGKILL, and how often it is looked at: one that waits for a device can
+/// take for ever.
 const LONGEST_END: Duration = Duration::from_secs(2);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(1);
 
@@ -54,8 +55,8 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// Starts `command`, through a shell if the host is another machine, and writes `secret` to its standard input. What it prints is
-    /// printed with `name` before it.
+    /// Starts `command`, through a shell if the host is another machine, and writes `secret` to its standard input.
+    /// What it prints is printed with `name` before it.
     pub(super) fn start(
         name: &str,
         command: &[OsString],
@@ -70,8 +71,8 @@ impl Process {
         let mut command = Command::new(program);
         command.args(arguments).stdin(piped()).stdout(piped()).stderr(piped());
         if shell.is_none() {
-            // Ctrl-C on the terminal is for the launcher alone; a rank ends when the launcher is gone. A shell to another host stays with
-            // the terminal, where it may ask for a password.
+            // Ctrl-C on the terminal is for the launcher alone; a rank ends when the launcher is gone. A shell to
+            // another host stays with the terminal, where it may ask for a password.
             command.process_group(0);
         }
         let mut process = Process { child: command.spawn()? };

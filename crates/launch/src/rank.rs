@@ -23,7 +23,8 @@ const START_DELAY: Duration = Duration::from_microseconds(4_000);
 const START_DELAY_EACH: Duration = Duration::from_microseconds(50);
 /// How long after the others the rank that begins does so, so that they are waiting for it.
 const LEAD: Duration = Duration::from_microseconds(2_000);
-/// How long a rank that is done leaves the processor to ranks on its machine that are not, before it goes on to the next run.
+/// How long a rank that is done leaves the processor to ranks on its machine that are not, before it goes on to the
+/// next run.
 const SETTLE_TIME: Duration = Duration::from_microseconds(1_000);
 /// What the program sent and received.
 #[derive(Clone, Debug, Default)]
@@ -132,7 +133,8 @@ trait Link: fmt::Debug {
     fn run(&mut self, needs: Needs, program: &mut dyn FnMut(&mut dyn Machine) -> Result<()>) -> Result<()>;
     /// After a run: waits until what was sent arrives, and yields the processor to others for a while.
     fn settle(&mut self) -> Result<()>;
-    /// Sets what is asked now and then while this rank waits: whether it goes on. A rank that a launcher has started ends with it anyway.
+    /// Sets what is asked now and then while this rank waits: whether it goes on. A rank that a launcher has started
+    /// ends with it anyway.
     fn set_should_continue(&mut self, _: fn() -> bool) {}
     /// After all runs: records what became of the messages on their way.
     fn end(&mut self, record: &mut Record) -> Result<()>;
@@ -167,8 +169,8 @@ impl Running {
         self.link.size()
     }
 
-    /// Sets what is asked now and then while this rank waits, if it is one of MPI: whether it goes on. Otherwise it ends with
-    /// [`Error::Stopped`].
+    /// Sets what is asked now and then while this rank waits, if it is one of MPI: whether it goes on. Otherwise it
+    /// ends with [`Error::Stopped`].
     pub fn set_should_continue(&mut self, should_continue: fn() -> bool) {
         self.link.set_should_continue(should_continue);
     }
@@ -230,8 +232,8 @@ impl Running {
     }
 }
 
-/// Waits until all ranks have arrived, and then for a time on which they agree; if they have no common clock, until all know that all have
-/// arrived. The rank `first` begins last, when the others wait for it.
+/// Waits until all ranks have arrived, and then for a time on which they agree; if they have no common clock, until all
+/// know that all have arrived. The rank `first` begins last, when the others wait for it.
 ///
 /// # Errors
 /// Those of the endpoint.
@@ -315,7 +317,8 @@ mod tests {
         assert!(matches!(declared, Error::Deadline(_) | Error::Lost(_)), "{declared}");
     }
 
-    /// Every rank sends two messages to every other and receives theirs, all at once: those with tag 2 first, from any source.
+    /// Every rank sends two messages to every other and receives theirs, all at once: those with tag 2 first, from any
+    /// source.
     struct Swap;
     impl Program for Swap {
         type Output = ();

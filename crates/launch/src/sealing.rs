@@ -1,5 +1,5 @@
-//! The network of a rank: UDP, with every datagram sealed unless the network is trusted. The contents of messages are not secret:
-//! authentication alone takes less time.
+//! The network of a rank: UDP, with every datagram sealed unless the network is trusted. The contents of messages are
+//! not secret: authentication alone takes less time.
 
 use endpoint::Result;
 use messaging::{Datagram, Datagrams, Destination, SEAL, Sealed, Secrecy};

@@ -1,4 +1,5 @@
-//! What only the ranks of a launch know: a secret on their standard input, which no command line shows and no network carries.
+//! What only the ranks of a launch know: a secret on their standard input, which no command line shows and no network
+//! carries.
 //!
 //! ```text
 //!     secret --- token of each rank    by which the launcher recognizes it; it crosses the network, so it is valid for that rank alone

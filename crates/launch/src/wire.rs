@@ -171,8 +171,8 @@ pub struct Record {
     pub returned: Option<JsonText>,
 }
 
-/// How long each run of the program took: from when the first rank began, or the one for which all others wait, until the last
-/// ended. If the ranks have no common clock, how long the busiest was busy.
+/// How long each run of the program took: from when the first rank began, or the one for which all others wait, until
+/// the last ended. If the ranks have no common clock, how long the busiest was busy.
 pub fn times(records: &[Record]) -> Vec<Duration> {
     let runs = records.iter().map(|record| record.times.len()).min().unwrap_or(0);
     let run = |number: usize| {
@@ -189,8 +189,8 @@ pub fn times(records: &[Record]) -> Vec<Duration> {
     (0..runs).filter_map(run).map(Duration::from_picoseconds).collect()
 }
 
-/// A value as the JSON text that its writer chose. It is passed on unread, since numbers may be larger or finer than any of this
-/// language: to read them would change them.
+/// A value as the JSON text that its writer chose. It is passed on unread, since numbers may be larger or finer than
+/// any of this language: to read them would change them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct JsonText(Box<RawValue>);

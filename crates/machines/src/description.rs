@@ -1,8 +1,8 @@
 //! The description of a machine as a person writes it, in TOML.
 //!
-//! The types of [`fields`] are the reference: a field that they don't name does not exist. [`Description::parse`] reads a file into
-//! them, [`Description::set`] changes one field from a command line, and [`Description::resolve`] checks everything and works out the
-//! [`Machine`].
+//! The types of [`fields`] are the reference: a field that they don't name does not exist. [`Description::parse`] reads
+//! a file into them, [`Description::set`] changes one field from a command line, and [`Description::resolve`] checks
+//! everything and works out the [`Machine`].
 
 pub mod fields;
 mod locate;
@@ -156,8 +156,8 @@ impl Description {
         Error::Description { origin, field, problem: Box::new(problem) }
     }
 
-    /// The setting that causes a fault in a field, if the file alone has no fault: the last one that concerns the field, or else the
-    /// last one.
+    /// The setting that causes a fault in a field, if the file alone has no fault: the last one that concerns the
+    /// field, or else the last one.
     fn setting_at_fault(&self, field: &str) -> Option<&str> {
         let (_, last) = self.settings.last()?;
         let alone = locate::read(&self.text, &self.file).ok()?;

@@ -178,7 +178,8 @@ pub enum Problem {
     Deadlock {
         /// The rule.
         rule: String,
-        /// The channels, in words: a packet that holds one can wait for the next, and one that holds the last for the first.
+        /// The channels, in words: a packet that holds one can wait for the next, and one that holds the last for the
+        /// first.
         cycle: Vec<String>,
         /// How many virtual channels the rule would need, if there are fewer.
         virtual_channels: Option<u32>,
@@ -213,8 +214,8 @@ fn name_hint(what: &str, found: &str, known: &[String], elsewhere: &[String]) ->
     const SHOWN: usize = 4;
     let is_exact = |path: &String| path.rsplit('.').next() == Some(found);
     let near = quantities::nearest(found, known.iter().map(String::as_str));
-    // A field with exactly this name elsewhere is likelier than one in this table that is only similar, but not than one that differs
-    // by a single letter.
+    // A field with exactly this name elsewhere is likelier than one in this table that is only similar, but not than
+    // one that differs by a single letter.
     let paths = match near {
         Some(name) if !elsewhere.iter().any(is_exact) || quantities::edit_distance(found, name) < 2 => Vec::new(),
         _ => elsewhere.iter().take(SHOWN).map(|path| format!("`{path}`")).collect::<Vec<String>>(),

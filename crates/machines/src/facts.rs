@@ -32,12 +32,13 @@ pub struct Facts {
 /// Facts about a network before anything runs on it.
 #[derive(Clone, Debug)]
 pub struct NetworkFacts {
-    /// The most channels between two nodes, including those from the source and to the destination. The path passes one router fewer.
+    /// The most channels between two nodes, including those from the source and to the destination. The path passes one
+    /// router fewer.
     pub diameter: u32,
     /// Channels between two different nodes, on average over all pairs.
     pub average_distance: f64,
-    /// Whether all pairs of nodes were examined. In very large networks only the pairs whose destination is at one of some evenly
-    /// spread routers are.
+    /// Whether all pairs of nodes were examined. In very large networks only the pairs whose destination is at one of
+    /// some evenly spread routers are.
     pub all_pairs: bool,
     /// The capacity from one half of the nodes to the other; none for networks too large to work it out.
     pub bisection: Option<Bisection>,

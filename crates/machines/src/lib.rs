@@ -1,7 +1,7 @@
 //! What a machine is: topology, switching, routing, node costs.
 //!
-//! A machine is described in TOML ([`description::fields`] has every field), checked and worked out into a [`model::Machine`], which
-//! worlds simulate. [`load`] returns the machine of a preset or of a file.
+//! A machine is described in TOML ([`description::fields`] has every field), checked and worked out into a
+//! [`model::Machine`], which worlds simulate. [`load`] returns the machine of a preset or of a file.
 
 pub mod description;
 mod error;

@@ -70,12 +70,12 @@ pub struct FlitNetwork {
     pub injection: Vec<ChannelId>,
     /// For each node, the one channel that leads from the network to it.
     pub ejection: Vec<ChannelId>,
-    /// The sides of a mesh or torus, where node and router n are at position n mod s1 of the first side, n / s1 mod s2 of the second,
-    /// and so on; empty for other networks.
+    /// The sides of a mesh or torus, where node and router n are at position n mod s1 of the first side, n / s1 mod s2
+    /// of the second, and so on; empty for other networks.
     pub sides: Vec<u32>,
-    /// How many nodes each group of the topology has, in order of their numbers. A group is a group of a dragonfly, a pod of a fat
-    /// tree or of a Clos network (everything below one channel of its root), or a module of a mesh of Clos networks. None if the
-    /// topology has no groups.
+    /// How many nodes each group of the topology has, in order of their numbers. A group is a group of a dragonfly, a
+    /// pod of a fat tree or of a Clos network (everything below one channel of its root), or a module of a mesh of Clos
+    /// networks. None if the topology has no groups.
     pub group: Option<u32>,
     /// The output channels that a header may ask for.
     pub routing: Routing,
@@ -104,8 +104,8 @@ impl FlitNetwork {
         format!("from {} to {}", end(channel.from), end(channel.to))
     }
 
-    /// How many nodes each branch below the root of the tree has, in order of their numbers; none if the network is not a tree, or if
-    /// packets do not only go up and down it.
+    /// How many nodes each branch below the root of the tree has, in order of their numbers; none if the network is not
+    /// a tree, or if packets do not only go up and down it.
     pub fn branch(&self) -> Option<u32> {
         self.routing.branch()
     }
@@ -118,8 +118,8 @@ impl FlitNetwork {
         }
     }
 
-    /// How many sets the virtual channels between routers form. The routing says which virtual channel of a set a packet takes; the
-    /// set follows from the packet's destination, modulo the number of sets.
+    /// How many sets the virtual channels between routers form. The routing says which virtual channel of a set a
+    /// packet takes; the set follows from the packet's destination, modulo the number of sets.
     pub fn sets(&self) -> u32 {
         (self.virtual_channels() / self.routing.virtual_channels()).max(1)
     }
@@ -129,8 +129,8 @@ impl FlitNetwork {
         self.channels.iter().map(|channel| channel.virtual_channels).max().unwrap_or(1)
     }
 
-    /// The channels from `source` to `destination`, in order, always choosing the channel that belongs to the source, and one of the
-    /// paths if the rule draws one; empty if they are the same node.
+    /// The channels from `source` to `destination`, in order, always choosing the channel that belongs to the source,
+    /// and one of the paths if the rule draws one; empty if they are the same node.
     pub fn route(&self, source: NodeId, destination: NodeId) -> Vec<ChannelId> {
         if source == destination { Vec::new() } else { self.way(source, destination).collect() }
     }
@@ -159,12 +159,13 @@ pub struct Channel {
     pub flit_time: Duration,
     /// How much longer the flit takes on the wire. [ps]
     pub wire_latency: Duration,
-    /// How long after a flit leaves the far buffer its slot can be reused. More than zero if several virtual channels share the wire.
-    /// [ps]
+    /// How long after a flit leaves the far buffer its slot can be reused. More than zero if several virtual channels
+    /// share the wire. [ps]
     pub credit_latency: Duration,
     /// Slots of each buffer at the far end. At least one. [flits]
     pub buffer: u32,
-    /// How many virtual channels share the wire. At least one; exactly one to and from nodes, and with wormhole switching.
+    /// How many virtual channels share the wire. At least one; exactly one to and from nodes, and with wormhole
+    /// switching.
     pub virtual_channels: u32,
 }
 
@@ -211,9 +212,9 @@ pub enum Switching {
     VirtualCutThrough,
     /// The header only when its whole packet has arrived and the far buffer has room for all of it.
     StoreAndForward,
-    /// Like store-and-forward, but the node's own processor routes: router r is node r, and each packet it forwards takes
-    /// `per_packet` of that processor's time, one after the other, before the header asks for its output (the routing delay is then
-    /// not counted).
+    /// Like store-and-forward, but the node's own processor routes: router r is node r, and each packet it forwards
+    /// takes `per_packet` of that processor's time, one after the other, before the header asks for its output (the
+    /// routing delay is then not counted).
     Software {
         /// The processor's time to forward one packet. [ps]
         per_packet: Duration,
@@ -278,8 +279,8 @@ pub struct NodeCosts {
     pub copy_out_rate: Option<Rate>,
     /// Extra cost of each received message whose packets may arrive out of order. [ps]
     pub reconstruction: Duration,
-    /// Whether the communication processor begins the next packet of a message only when the one before has completely left the node;
-    /// otherwise it prepares packets while others leave.
+    /// Whether the communication processor begins the next packet of a message only when the one before has completely
+    /// left the node; otherwise it prepares packets while others leave.
     pub waits_for_departure: bool,
     /// When a send is over.
     pub send: SendMode,
@@ -315,14 +316,15 @@ pub enum Acknowledged {
 pub enum Protocol {
     /// Data packets at once.
     Eager,
-    /// A set-up packet, which carries a message of at most `piggyback` bytes itself; a longer one follows in data packets when the
-    /// receiver's communication processor has answered the set-up.
+    /// A set-up packet, which carries a message of at most `piggyback` bytes itself; a longer one follows in data
+    /// packets when the receiver's communication processor has answered the set-up.
     SetUp {
         /// The longest message that the set-up packet carries. [B]
         piggyback: Bytes,
     },
-    /// A message of at most `eager` bytes goes in data packets at once. A longer one (or any, if there is no `eager`) is announced by
-    /// a system message; its data packets follow when the receiving program has asked for it and a second system message has said so.
+    /// A message of at most `eager` bytes goes in data packets at once. A longer one (or any, if there is no `eager`)
+    /// is announced by a system message; its data packets follow when the receiving program has asked for it and a
+    /// second system message has said so.
     Rendezvous {
         /// The longest message that goes at once. [B]
         eager: Option<Bytes>,
@@ -372,7 +374,8 @@ pub struct Ethernet {
     pub wire_latency: Duration,
     /// From a frame's last bit to its place in an output queue. [ps]
     pub switch_latency: Duration,
-    /// How long the switch takes to copy a broadcast frame for each receiver but the first, while the source's processor is occupied. [ps]
+    /// How long the switch takes to copy a broadcast frame for each receiver but the first, while the source's
+    /// processor is occupied. [ps]
     pub switch_copy: Duration,
     /// The size of an output queue of the switch. [B]
     pub queue: Bytes,
@@ -388,7 +391,8 @@ pub struct Ethernet {
     pub receive: Duration,
     /// The processor's additional cost to hand over a batch of frames to be sent at once. [ps]
     pub handover: Duration,
-    /// How long a node that has waited for a frame takes until it runs again on an idle processor, which is occupied meanwhile. [ps]
+    /// How long a node that has waited for a frame takes until it runs again on an idle processor, which is occupied
+    /// meanwhile. [ps]
     pub wake: Duration,
     /// For how long a node's processor is busy when a time comes for which the node has waited. [ps]
     pub timer: Duration,
@@ -396,8 +400,8 @@ pub struct Ethernet {
     pub block: Duration,
     /// The sender's cost to interrupt an idle processor for such a node, where nodes share processors. [ps]
     pub interrupt: Duration,
-    /// The processor's additional cost of the first frame that a node sends and of the first that it receives, also after a wait of
-    /// 300 us. [ps]
+    /// The processor's additional cost of the first frame that a node sends and of the first that it receives, also
+    /// after a wait of 300 us. [ps]
     pub cold: Duration,
     /// The same after such a wait, for each other node that has run on the same processor meanwhile. [ps]
     pub cold_each: Duration,

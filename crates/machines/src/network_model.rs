@@ -1,4 +1,5 @@
-//! What every model of networks answers about what lies between the nodes of a machine: a file each, and one place that tells them apart.
+//! What every model of networks answers about what lies between the nodes of a machine: a file each, and one place that
+//! tells them apart.
 
 mod ethernet;
 mod flits;

@@ -1,9 +1,9 @@
 //! The layout of routers, nodes and channels: one file per topology, with its row, and one list of all topologies.
 //!
-//! A topology makes a [`Plan`]: routers with names and positions, and channels in pairs, one each way. Channel 2n leads from node n
-//! to its router and channel 2n + 1 back; the pairs of the links between routers follow. So the reverse of channel c is c with its
-//! lowest bit flipped. The input ports of a router are numbered in the order of its channels: first its nodes, then its links in the
-//! order given by its topology.
+//! A topology makes a [`Plan`]: routers with names and positions, and channels in pairs, one each way. Channel 2n leads
+//! from node n to its router and channel 2n + 1 back; the pairs of the links between routers follow. So the reverse of
+//! channel c is c with its lowest bit flipped. The input ports of a router are numbered in the order of its channels:
+//! first its nodes, then its links in the order given by its topology.
 
 mod clos;
 mod dragonfly;
@@ -197,8 +197,8 @@ pub(crate) struct Plan {
 /// In place of a channel that does not exist.
 pub(crate) const NOWHERE: ChannelId = ChannelId(u32::MAX);
 
-/// A plan, and the form of the topology, if it has a regular one, by which rules of routing can find the way. A topology with a regular
-/// form joins all its nodes.
+/// A plan, and the form of the topology, if it has a regular one, by which rules of routing can find the way. A
+/// topology with a regular form joins all its nodes.
 pub(crate) struct Layout {
     pub plan: Plan,
     pub geometry: Option<Box<dyn Any>>,

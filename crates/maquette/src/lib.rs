@@ -1,7 +1,8 @@
 //! Everything that the author of a program for Maquette needs, in one crate.
 //!
-//! A program implements [`Program`] over any [`Endpoint`], may use the algorithms of [`programs`], and runs on a model of a
-//! machine, [`Simulated`], or over UDP on this computer, [`UdpWorld`]. The folder `examples/own-program` holds a complete one.
+//! A program implements [`Program`] over any [`Endpoint`], may use the algorithms of [`programs`], and runs on a model
+//! of a machine, [`Simulated`], or over UDP on this computer, [`UdpWorld`]. The folder `examples/own-program` holds a
+//! complete one.
 //!
 //! ```
 //! use maquette::{Bytes, Endpoint, Message, Options, Program, Rank, Result, Simulated, Time, World};

@@ -1,10 +1,12 @@
-//! The speed of the state machine by itself: messages of 64 MiB to one rank and to seven, between engines that hand each other their
-//! datagrams at once; also with 1% loss at each receiver, with parity packets against it, and among many ranks that are quiet.
+//! The speed of the state machine by itself: messages of 64 MiB to one rank and to seven, between engines that hand
+//! each other their datagrams at once; also with 1% loss at each receiver, with parity packets against it, and among
+//! many ranks that are quiet.
 //!
 //! `cargo bench -p maquette-messaging --bench engine parity` runs only the cases whose names contain `parity`.
 //!
-//! One line per case: the bytes that the source sends per second while all engines share one core, what each datagram costs all of
-//! them together [us], and what the whole message takes [s]. Times are the best of three runs. A gigabit Ethernet carries 118 MB/s.
+//! One line per case: the bytes that the source sends per second while all engines share one core, what each datagram
+//! costs all of them together [us], and what the whole message takes [s]. Times are the best of three runs. A gigabit
+//! Ethernet carries 118 MB/s.
 
 #[path = "../tests/specification/faults/draws.rs"]
 #[allow(dead_code)] // only the numbers are needed

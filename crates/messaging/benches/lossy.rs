@@ -1,9 +1,9 @@
-//! How long a broadcast takes on a lossy wire: 64 MiB from one rank to seven on a switched Ethernet of 100 Mbit/s, where each
-//! receiver loses packets independently. All times are simulated.
+//! How long a broadcast takes on a lossy wire: 64 MiB from one rank to seven on a switched Ethernet of 100 Mbit/s,
+//! where each receiver loses packets independently. All times are simulated.
 //!
-//! One line per way to repeat: without loss, with 1% and with 5%, the time until the last receiver has the message [s], in brackets
-//! divided by what its packets take on the wire if each is sent once, 1,446 bytes of the message in 1,538; and how many packets in a
-//! hundred were sent again, including parity packets.
+//! One line per way to repeat: without loss, with 1% and with 5%, the time until the last receiver has the message [s],
+//! in brackets divided by what its packets take on the wire if each is sent once, 1,446 bytes of the message in 1,538;
+//! and how many packets in a hundred were sent again, including parity packets.
 
 #[path = "../tests/specification/faults/mod.rs"]
 mod faults;

@@ -14,13 +14,14 @@ pub enum Destination {
     All,
 }
 
-/// A network interface: it carries datagrams, or loses, repeats or delays them. A simulated Ethernet is one, UDP is another.
+/// A network interface: it carries datagrams, or loses, repeats or delays them. A simulated Ethernet is one, UDP is
+/// another.
 #[allow(async_fn_in_trait)] // a world polls its own futures on one thread: no `Send` bound is wanted
 pub trait Datagrams {
     /// The time at this rank.
     fn now(&self) -> Time;
-    /// Sends all of `datagrams`, in this order if it can; a slice, so that they can be handed over at once. A lost datagram is
-    /// not an error.
+    /// Sends all of `datagrams`, in this order if it can; a slice, so that they can be handed over at once. A lost
+    /// datagram is not an error.
     ///
     /// # Errors
     /// When the network can no longer be used.

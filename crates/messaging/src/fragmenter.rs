@@ -79,8 +79,8 @@ impl Fragmenter {
         self.part(datagram, OPENING_HEADER)
     }
 
-    /// The next part of a message to one rank, for a datagram of at most `datagram` bytes. Its position in a stream is not known
-    /// yet.
+    /// The next part of a message to one rank, for a datagram of at most `datagram` bytes. Its position in a stream is
+    /// not known yet.
     pub(crate) fn next_part_to_one(&mut self, datagram: usize) -> Data {
         let tag = if self.label.tag() == Tag::default() { 0 } else { TAG_FIELD };
         self.part(datagram, OPENING_HEADER + tag)
@@ -108,8 +108,8 @@ impl Fragmenter {
     }
 }
 
-/// At most `length` bytes of `message` from `offset` on, so that they fit into `room` together with the header field that is
-/// needed if not all of them are real bytes. Nothing is copied.
+/// At most `length` bytes of `message` from `offset` on, so that they fit into `room` together with the header field
+/// that is needed if not all of them are real bytes. Nothing is copied.
 fn part_of(message: &Message, offset: u64, length: u64, room: u64) -> Message {
     let end = offset + length;
     let content = message.content().map_or(&[][..], |content| &content[..]);

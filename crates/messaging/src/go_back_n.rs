@@ -7,7 +7,8 @@
 //!                      thrown away
 //! ```
 //!
-//! The receiver keeps nothing but the packet that it expects, so it needs no memory; a loss costs the source up to W packets.
+//! The receiver keeps nothing but the packet that it expects, so it needs no memory; a loss costs the source up to W
+//! packets.
 //!
 //! Source: Wong and Wang 2000, section 3.2 (W = 16).
 

@@ -25,8 +25,8 @@
 //!                  network       UDP, or a simulated Ethernet
 //! ```
 //!
-//! Everything except [`Messenger`] and [`Messengers`] is a state machine without input or output: the current time and what has arrived are
-//! arguments, and what to send is a result.
+//! Everything except [`Messenger`] and [`Messengers`] is a state machine without input or output: the current time and
+//! what has arrived are arguments, and what to send is a result.
 //!
 //! Source: K.-P. Wong and C.-L. Wang, Efficient Reliable Broadcast for Commodity Clusters, HPC-Asia 2000.
 

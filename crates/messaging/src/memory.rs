@@ -9,10 +9,11 @@
 //!                             s_SDP + s_RDP
 //! ```
 //!
-//! The size of a point is what it may hold at most: its queues and buffers when they are full. Each channel's buffer holds other
-//! packets, so each channel needs its own; the packets of a broadcast are the same for all receivers, so one buffer is enough.
-//! Nothing is copied into these buffers: a packet is a slice of the message that its program passed in, which is kept as a whole
-//! until the last of its packets is acknowledged. The bytes counted are those that the packets keep of it.
+//! The size of a point is what it may hold at most: its queues and buffers when they are full. Each channel's buffer
+//! holds other packets, so each channel needs its own; the packets of a broadcast are the same for all receivers, so
+//! one buffer is enough. Nothing is copied into these buffers: a packet is a slice of the message that its program
+//! passed in, which is kept as a whole until the last of its packets is acknowledged. The bytes counted are those that
+//! the packets keep of it.
 //!
 //! Source: Wong and Wang 2000, section 4.2, figure 6.
 
@@ -35,8 +36,8 @@ pub struct Points {
 }
 
 impl Points {
-    /// The published sizes: 33.8, 41.4 and 4.4 KiB. They make M_save(n) 0.391 (1 - 1/n); the paper prints 0.386, from sizes with more
-    /// digits.
+    /// The published sizes: 33.8, 41.4 and 4.4 KiB. They make M_save(n) 0.391 (1 - 1/n); the paper prints 0.386, from
+    /// sizes with more digits.
     pub const PUBLISHED: Points = Points { send: 33.8 * 1_024.0, receive: 41.4 * 1_024.0, light: 4.4 * 1_024.0 };
 
     /// The sizes in this implementation.
@@ -109,8 +110,8 @@ mod tests {
         assert!((0.38..0.39).contains(&saved), "{saved}");
     }
 
-    /// Counted in the state machine itself, with full buffers: every rank is sent a long message over its own channel, and the same
-    /// message is broadcast, before anyone has acknowledged anything.
+    /// Counted in the state machine itself, with full buffers: every rank is sent a long message over its own channel,
+    /// and the same message is broadcast, before anyone has acknowledged anything.
     #[test]
     fn at_128_ranks_more_than_38_percent_are_saved() {
         let push = Push { first: 1_000_000, second: 0 };

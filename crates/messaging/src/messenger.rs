@@ -16,13 +16,13 @@ use crate::{CopyCost, Datagram, Datagrams, Engine, Parameters, ProgramState};
 
 /// A rank on a network of datagrams.
 ///
-/// Its operations are begun with [`Messenger::begin`], any number at once, and progress while [`Messenger::run`] is polled. It is
-/// also an endpoint by itself, for a program that does one thing at a time and is not run by an executor. In that case it reads the
-/// network only while its program sends, receives or computes through it; a program that computes elsewhere for longer than the
-/// patience of the others appears dead to them.
+/// Its operations are begun with [`Messenger::begin`], any number at once, and progress while [`Messenger::run`] is
+/// polled. It is also an endpoint by itself, for a program that does one thing at a time and is not run by an executor.
+/// In that case it reads the network only while its program sends, receives or computes through it; a program that
+/// computes elsewhere for longer than the patience of the others appears dead to them.
 ///
-/// A send ends once its message is in the send queue, which is sent while the program does something else with the endpoint. A
-/// broadcast longer than the pushed buffer is held up by every receiver that does not receive it.
+/// A send ends once its message is in the send queue, which is sent while the program does something else with the
+/// endpoint. A broadcast longer than the pushed buffer is held up by every receiver that does not receive it.
 #[derive(Debug)]
 pub struct Messenger<D> {
     network: D,
@@ -69,7 +69,8 @@ impl<D: Datagrams> Messenger<D> {
         self
     }
 
-    /// The same rank, which waits at most this long for anything that has no deadline, and then ends it with [`Error::Deadlock`].
+    /// The same rank, which waits at most this long for anything that has no deadline, and then ends it with
+    /// [`Error::Deadlock`].
     #[must_use]
     pub fn with_patience(mut self, patience: Duration) -> Messenger<D> {
         self.operations.get_mut().set_patience(patience);
@@ -107,8 +108,8 @@ impl<D: Datagrams> Messenger<D> {
         self.operations.borrow_mut().begin(self.network.now(), NewOperation::new(number, operation));
     }
 
-    /// Begins a request, on any processor; the others continue meanwhile. Every event is reported when it happens, never ahead: so the
-    /// time from which a request may begin has always come.
+    /// Begins a request, on any processor; the others continue meanwhile. Every event is reported when it happens,
+    /// never ahead: so the time from which a request may begin has always come.
     ///
     /// # Errors
     /// [`Error::ToItself`]: a rank sends no message to itself.
@@ -135,8 +136,8 @@ impl<D: Datagrams> Messenger<D> {
         Some(OperationEvent { rank: self.engine().rank(), number, at: self.network.now(), event })
     }
 
-    /// Runs the operations and answers other ranks, for ever. It yields, to be polled again, when operations are over, so that their
-    /// owner can begin others.
+    /// Runs the operations and answers other ranks, for ever. It yields, to be polled again, when operations are over,
+    /// so that their owner can begin others.
     pub async fn run(&self) {
         let mut arrived = Vec::new();
         loop {
@@ -162,7 +163,8 @@ impl<D: Datagrams> Messenger<D> {
         self.operations.borrow_mut().clear(&mut self.engine.borrow_mut());
     }
 
-    /// Waits until everything that was sent has arrived at those ranks that are still there. More can be sent afterwards.
+    /// Waits until everything that was sent has arrived at those ranks that are still there. More can be sent
+    /// afterwards.
     ///
     /// # Errors
     /// [`Error::Lost`] when a rank was gone before it had everything that was sent to it; errors of the network.
@@ -171,8 +173,8 @@ impl<D: Datagrams> Messenger<D> {
         self.engine.borrow().failure().map_or(Ok(()), |rank| Err(Error::Lost(rank)))
     }
 
-    /// Waits until everything that was sent has arrived; then says goodbye to all other ranks and waits until they have done the
-    /// same. Nothing can be sent or received afterwards.
+    /// Waits until everything that was sent has arrived; then says goodbye to all other ranks and waits until they have
+    /// done the same. Nothing can be sent or received afterwards.
     ///
     /// # Errors
     /// [`Error::Lost`] when a rank was gone before it had everything that was sent to it; errors of the network.
@@ -181,8 +183,9 @@ impl<D: Datagrams> Messenger<D> {
         self.end_with(&others).await
     }
 
-    /// Like [`Messenger::end`], but only for the ranks that this one communicates with: the others are told nothing, and nobody waits
-    /// for them. Where one rank sends to n - 1 that don't know each other, n - 1 pairs say goodbye instead of n (n - 1) / 2.
+    /// Like [`Messenger::end`], but only for the ranks that this one communicates with: the others are told nothing,
+    /// and nobody waits for them. Where one rank sends to n - 1 that don't know each other, n - 1 pairs say goodbye
+    /// instead of n (n - 1) / 2.
     ///
     /// # Errors
     /// Those of [`Messenger::end`]; [`Error::NoSuchRank`] and [`Error::ToItself`].
@@ -201,7 +204,8 @@ impl<D: Datagrams> Messenger<D> {
         self.run_until(|_| false).await
     }
 
-    /// Runs the network and the state machine until everything to be sent has been handed over and the engine `is_done`.
+    /// Runs the network and the state machine until everything to be sent has been handed over and the engine
+    /// `is_done`.
     async fn run_until(&self, is_done: impl Fn(&Engine) -> bool) -> Result<()> {
         let _busy = self.become_busy()?;
         let limit = self.patience.map(|patience| self.network.now() + patience);

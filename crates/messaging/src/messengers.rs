@@ -11,8 +11,8 @@ use quantities::Rank;
 
 use crate::{Datagrams, Messenger, ProgramState, stuck};
 
-/// Ranks of a program, one messenger each. A world reports whose datagrams have arrived or whose time has come, and is told which
-/// operations are over.
+/// Ranks of a program, one messenger each. A world reports whose datagrams have arrived or whose time has come, and is
+/// told which operations are over.
 pub struct Messengers<'run, D> {
     messengers: &'run [Messenger<D>],
     running: Vec<Pin<Box<dyn Future<Output = ()> + 'run>>>,

@@ -7,8 +7,8 @@
 //!     sleep until       over at its time, without the processor
 //! ```
 //!
-//! The processor does one thing at a time. Sends and computations occupy it from when they are begun, and a message from when it has
-//! arrived. Datagrams are handled besides, whatever the program has the processor do.
+//! The processor does one thing at a time. Sends and computations occupy it from when they are begun, and a message
+//! from when it has arrived. Datagrams are handled besides, whatever the program has the processor do.
 
 mod index;
 #[cfg(test)]
@@ -52,7 +52,8 @@ pub(crate) struct Operations {
     processors_free: Vec<Time>,
     /// When the last operation was over, or the first was begun.
     last_over: Time,
-    /// The operations that are over once everything has been sent that this turn has to send, and those that are over now.
+    /// The operations that are over once everything has been sent that this turn has to send, and those that are over
+    /// now.
     ends: Vec<NumberedEvent>,
     events: VecDeque<NumberedEvent>,
     /// Whether an operation can continue without anything having to arrive.
@@ -119,7 +120,8 @@ struct UnderWay {
 enum Limit {
     Never,
     At(Time),
-    /// Until no operation of the rank has completed for as long as its patience: requests are begun long before they can be over.
+    /// Until no operation of the rank has completed for as long as its patience: requests are begun long before they
+    /// can be over.
     OfAll,
 }
 
@@ -275,8 +277,8 @@ impl Operations {
         std::mem::replace(&mut it.stage, stage)
     }
 
-    /// Advances every operation as far as possible at `now`, in the order in which they were begun; but of several receives whose
-    /// messages have arrived, first the one whose message was complete first.
+    /// Advances every operation as far as possible at `now`, in the order in which they were begun; but of several
+    /// receives whose messages have arrived, first the one whose message was complete first.
     pub(crate) fn advance(&mut self, now: Time, engine: &mut Engine) {
         self.can_continue = false;
         let mut active = self.active(now, engine);
@@ -355,8 +357,8 @@ impl Operations {
         }
     }
 
-    /// Reports that an operation starts, if that is requested and its processor takes it up. Whatever this allows to begin need not wait
-    /// until this turn has sent what it has to send.
+    /// Reports that an operation starts, if that is requested and its processor takes it up. Whatever this allows to
+    /// begin need not wait until this turn has sent what it has to send.
     fn report_start(&mut self, turn: u64, now: Time) {
         let Some(&UnderWay { number, processor, start, ref stage, .. }) = self.under_way.get(turn) else { return };
         let at = match (start, stage) {
@@ -492,7 +494,8 @@ impl Operations {
         Step::To(Stage::HasResult(to_copy, result))
     }
 
-    /// Everything that this turn has to send has been sent: what ends with it is over, and what is too late is withdrawn.
+    /// Everything that this turn has to send has been sent: what ends with it is over, and what is too late is
+    /// withdrawn.
     pub(crate) fn settle(&mut self, now: Time, engine: &mut Engine) {
         while let Some((turn, ())) = self.index.late.first() {
             let processor = self.under_way.get(turn).map_or(0, |it| it.processor);

@@ -1,5 +1,5 @@
-//! Maps in order of their keys. Most have few items, which a vector holds without an allocation for each; many are in a tree, so that a rank
-//! with thousands of operations under way finds the next one as quickly.
+//! Maps in order of their keys. Most have few items, which a vector holds without an allocation for each; many are in a
+//! tree, so that a rank with thousands of operations under way finds the next one as quickly.
 
 use std::collections::BTreeMap;
 

@@ -40,23 +40,24 @@
 //!    +-------------------+---------+------------------+--------
 //! ```
 //!
-//! Version and kind have four bits each. Flags of data: 1 broadcast, 2 answer at once, 4 the message carries bytes, 8 a part of the payload
-//! is only a size (two more bytes of header then tell how many bytes are real), 16 the message has a tag (in four bytes of header before
-//! those two; without this flag the tag is 0). Flags of a report: 1 of a broadcast, 2 answer at once, 4 something is missing, 8 pulls, 16
-//! has no room, 32 the rank has ended, 64 knows that the receiver of the report has ended, 128 answers a packet that asked for an answer.
+//! Version and kind have four bits each. Flags of data: 1 broadcast, 2 answer at once, 4 the message carries bytes, 8 a
+//! part of the payload is only a size (two more bytes of header then tell how many bytes are real), 16 the message has
+//! a tag (in four bytes of header before those two; without this flag the tag is 0). Flags of a report: 1 of a
+//! broadcast, 2 answer at once, 4 something is missing, 8 pulls, 16 has no room, 32 the rank has ended, 64 knows that
+//! the receiver of the report has ended, 128 answers a packet that asked for an answer.
 //!
-//! - *sequence* numbers the packets of a stream, which is the source's to one rank or its broadcasts; *message* its messages. Of both only
-//!   the low 32 bits go over the wire.
-//! - *expected* is the first packet of the stream that the reporter does not have: a cumulative acknowledgement. Bit j of byte i of
-//!   the *bitmap*, counted from the lowest, is set if it has packet expected + 1 + 8 i + j.
-//! - *complete* is the first message that it does not have completely; *incomplete* are those after it, in order, up to the first about
-//!   which, and about all after it, nothing is said.
-//! - *pushed* is how much of the message is sent without being pulled; *acknowledger* the rank that reports its arrival,
-//!   for a broadcast.
-//! - *first* is the first packet of a block; *number* counts its parity packets, of which a receiver holds *count* different ones,
-//!   all numbered below *next*. [`crate::parity`] says what a *symbol* is.
-//! - The *checksum* is CRC-32C over the header, with zeros in its place, and the bytes of the payload. Parts that are only a size
-//!   are not covered: nobody reads them.
+//! - *sequence* numbers the packets of a stream, which is the source's to one rank or its broadcasts; *message* its
+//!   messages. Of both only the low 32 bits go over the wire.
+//! - *expected* is the first packet of the stream that the reporter does not have: a cumulative acknowledgement. Bit j
+//!   of byte i of the *bitmap*, counted from the lowest, is set if it has packet expected + 1 + 8 i + j.
+//! - *complete* is the first message that it does not have completely; *incomplete* are those after it, in order, up to
+//!   the first about which, and about all after it, nothing is said.
+//! - *pushed* is how much of the message is sent without being pulled; *acknowledger* the rank that reports its
+//!   arrival, for a broadcast.
+//! - *first* is the first packet of a block; *number* counts its parity packets, of which a receiver holds *count*
+//!   different ones, all numbered below *next*. [`crate::parity`] says what a *symbol* is.
+//! - The *checksum* is CRC-32C over the header, with zeros in its place, and the bytes of the payload. Parts that are
+//!   only a size are not covered: nobody reads them.
 //!
 //! An authenticating layer, if any, lies below: it seals whole datagrams, kind 15, see [`crate::Sealed`].
 
@@ -128,7 +129,8 @@ pub struct Packet {
     pub session: u32,
     /// The sender.
     pub source: Rank,
-    /// Whether it belongs to a stream of broadcasts: the sender's own if it carries data, the addressee's if it is a report.
+    /// Whether it belongs to a stream of broadcasts: the sender's own if it carries data, the addressee's if it is a
+    /// report.
     pub broadcast: bool,
     /// Whether a report is requested at once.
     pub answer: bool,
@@ -208,8 +210,8 @@ pub struct Opening {
     pub label: Label,
 }
 
-/// What a receiver has to know about a message besides its size. It depends on the stream: for a message to one rank it is the tag,
-/// for a broadcast the rank that reports the arrival of the pushed part.
+/// What a receiver has to know about a message besides its size. It depends on the stream: for a message to one rank it
+/// is the tag, for a broadcast the rank that reports the arrival of the pushed part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Label(u32);
 
@@ -246,8 +248,8 @@ pub struct Report {
     pub held: Vec<Held>,
     /// The first message that it does not have completely.
     pub complete: u32,
-    /// If messages were taken out of order: the incomplete messages after that one, in order. Nothing is known of the last of them,
-    /// nor of any after it; at most 255.
+    /// If messages were taken out of order: the incomplete messages after that one, in order. Nothing is known of the
+    /// last of them, nor of any after it; at most 255.
     pub incomplete: Vec<u32>,
     /// The message whose rest may be sent, and from which offset.
     pub pull: Option<(u32, u64)>,

@@ -37,8 +37,8 @@ pub struct Parameters {
     pub largest: u64,
     /// How many messages to one rank with one tag, or broadcasts, may be in flight before a send waits.
     pub send_queue: usize,
-    /// How many datagrams are handed over before the rank looks again at what has arrived and at the clock; a few more if all are
-    /// due.
+    /// How many datagrams are handed over before the rank looks again at what has arrived and at the clock; a few more
+    /// if all are due.
     pub batch: usize,
     /// The bounds of the retransmission time.
     pub timing: Timing,
@@ -64,8 +64,8 @@ pub enum Probe {
     /// The first packet that the receiver is not known to have, once more: if it is lost, this saves a round trip.
     #[default]
     WithPacket,
-    /// A question without any data: if nothing is lost but time, little is wasted. With parity packets broadcasts ask with a packet all
-    /// the same.
+    /// A question without any data: if nothing is lost but time, little is wasted. With parity packets broadcasts ask
+    /// with a packet all the same.
     Alone,
 }
 
@@ -127,16 +127,16 @@ impl Default for Parameters {
 impl Parameters {
     /// For large messages to many receivers at wire speed, over a lossy network.
     ///
-    /// - Lost packets are repaired by parity packets: at a loss of 1% for each of seven receivers 1.7% more packets, where sending
-    ///   them again would take 7% more.
-    /// - W = 256: the wire stays busy while a receiver is not scheduled for 30 ms at 100 Mbit/s. What is in flight waits mostly in the
-    ///   source's own queue, ahead of repairs: twice as many delay the end of a message.
-    /// - Each receiver reports every 32 packets, so that seven reports may be lost or late before the window is full, and 2 ms after
-    ///   the last packet; all seven together send one short packet for about every five that arrive.
+    /// - Lost packets are repaired by parity packets: at a loss of 1% for each of seven receivers 1.7% more packets,
+    ///   where sending them again would take 7% more.
+    /// - W = 256: the wire stays busy while a receiver is not scheduled for 30 ms at 100 Mbit/s. What is in flight
+    ///   waits mostly in the source's own queue, ahead of repairs: twice as many delay the end of a message.
+    /// - Each receiver reports every 32 packets, so that seven reports may be lost or late before the window is full,
+    ///   and 2 ms after the last packet; all seven together send one short packet for about every five that arrive.
     /// - Nobody is asked before 20 ms, five times as long as until a report: while reports arrive, nobody needs to be
     ///   asked.
-    /// - Nothing is pulled: a broadcast waits for no acknowledgement before it continues. The next message may arrive before it is
-    ///   received.
+    /// - Nothing is pulled: a broadcast waits for no acknowledgement before it continues. The next message may arrive
+    ///   before it is received.
     pub fn for_bulk() -> Parameters {
         let ms = |milliseconds: u64| Duration::from_microseconds(1_000 * milliseconds);
         Parameters {
@@ -212,8 +212,8 @@ impl Parameters {
         self.datagram.saturating_sub(header) as u64 * 8
     }
 
-    /// Whether the packet that fills the window asks for a report. If a window has room for the packets of many reports, these come
-    /// steadily and need not be asked for.
+    /// Whether the packet that fills the window asks for a report. If a window has room for the packets of many
+    /// reports, these come steadily and need not be asked for.
     pub(crate) fn asks_when_full(&self) -> bool {
         u64::from(self.window) <= REPORTS_OF_A_WINDOW * self.reporting.packets
     }

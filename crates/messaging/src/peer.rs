@@ -30,7 +30,8 @@ pub(crate) struct Peer {
     pub(crate) state: State,
     /// It was gone before it had everything that was sent to it.
     pub(crate) missed: bool,
-    /// Whether it has to pull something before this rank can continue, and when to ask it next whether it is still there.
+    /// Whether it has to pull something before this rank can continue, and when to ask it next whether it is still
+    /// there.
     pulls: Waiting,
     /// When something last arrived from it.
     pub(crate) last_heard: Time,
@@ -38,7 +39,8 @@ pub(crate) struct Peer {
     farewell: Option<Farewell>,
 }
 
-/// After this rank has ended: tells the other so until it knows, and asks whether it is still there until it has ended too.
+/// After this rank has ended: tells the other so until it knows, and asks whether it is still there until it has ended
+/// too.
 #[derive(Clone, Copy, Debug)]
 struct Farewell {
     /// Since when, and when next.
@@ -207,7 +209,8 @@ impl Peer {
         due
     }
 
-    /// Since when it should have sent something and has not; `view` is since when it should have reported having a broadcast.
+    /// Since when it should have sent something and has not; `view` is since when it should have reported having a
+    /// broadcast.
     pub(crate) fn silent_since(&self, view: Option<Time>) -> Option<Time> {
         let receives = self.receiver.waiting().since(self.receiver.is_pulling());
         let broadcasts = self.broadcasts.waiting().since(false).filter(|_| !self.dropped);

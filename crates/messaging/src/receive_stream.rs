@@ -41,8 +41,8 @@ pub struct ReceiveStream<P> {
     spaced: Option<Spaced>,
 }
 
-/// How the receivers of broadcasts with parity packets report. A missing packet is no reason to report at once, since a repair is
-/// only asked for when its block is full; and each receiver reports after different packets.
+/// How the receivers of broadcasts with parity packets report. A missing packet is no reason to report at once, since a
+/// repair is only asked for when its block is full; and each receiver reports after different packets.
 #[derive(Clone, Copy, Debug)]
 struct Spaced {
     /// It reports after every packet whose number plus `phase` is a multiple of [`Reporting::packets`].
@@ -92,8 +92,8 @@ impl<P> ReceiveStream<P> {
         }
     }
 
-    /// Takes a packet as far as its order allows; [`ReceiveStream::front`] tells whether one's turn has come. `answer`: its source
-    /// requests a report at once.
+    /// Takes a packet as far as its order allows; [`ReceiveStream::front`] tells whether one's turn has come. `answer`:
+    /// its source requests a report at once.
     pub fn offer(&mut self, now: Time, sequence: u32, answer: bool, packet: P) {
         let Some(sequence) = near(self.expected(), sequence) else { return };
         let is_new = sequence >= self.expected();

@@ -23,8 +23,8 @@ pub struct Timing {
 ///   retransmission time:  (S + 4 V) 2^b                b  how often it passed without an answer
 /// ```
 ///
-/// within the bounds of [`Timing`]. The answer to a packet that was sent twice tells nothing, since it may answer either; so such
-/// packets are not measured, and b is kept until a packet that was sent once is answered.
+/// within the bounds of [`Timing`]. The answer to a packet that was sent twice tells nothing, since it may answer
+/// either; so such packets are not measured, and b is kept until a packet that was sent once is answered.
 ///
 /// Source: V. Jacobson, Congestion Avoidance and Control, SIGCOMM 1988, appendix A; P. Karn and C. Partridge, Improving
 /// Round-Trip Time Estimates in Reliable Transport Protocols, SIGCOMM 1987.
@@ -63,7 +63,8 @@ impl RoundTrip {
         self.backoffs += u32::from(self.timeout() < self.timing.most);
     }
 
-    /// S + 4 V: after this long an answer is unlikely to come; before anything was measured, the time to wait for one. [ps]
+    /// S + 4 V: after this long an answer is unlikely to come; before anything was measured, the time to wait for one.
+    /// [ps]
     pub fn longest(&self) -> Duration {
         let longest = self.estimate.map(|(s, v)| s.saturating_add(v.saturating_mul(4)));
         longest.map_or(self.timing.first, Duration::from_picoseconds)

@@ -7,13 +7,14 @@
 //!       0        1       2             4            8            16                                  + 16
 //! ```
 //!
-//! A datagram is sealed as a whole, with ChaCha20-Poly1305: it is encrypted, and the header before it is authenticated as well; or, with
-//! flag 1, both are only authenticated, which takes a fraction of the time. Each rank of each session has a key of its own and numbers
-//! what it seals: so no two datagrams are sealed with the same key and nonce as long as no two sessions have the same keys. A datagram
-//! that was not sealed with the right key, that arrives a second time, or that is too late to tell whether it does, is ignored.
+//! A datagram is sealed as a whole, with ChaCha20-Poly1305: it is encrypted, and the header before it is authenticated
+//! as well; or, with flag 1, both are only authenticated, which takes a fraction of the time. Each rank of each session
+//! has a key of its own and numbers what it seals: so no two datagrams are sealed with the same key and nonce as long
+//! as no two sessions have the same keys. A datagram that was not sealed with the right key, that arrives a second
+//! time, or that is too late to tell whether it does, is ignored.
 //!
-//! Source: Y. Nir and A. Langley, ChaCha20 and Poly1305 for IETF Protocols, RFC 8439; the window of numbers already seen: S. Kent,
-//! IP Encapsulating Security Payload, RFC 4303, section 3.4.3.
+//! Source: Y. Nir and A. Langley, ChaCha20 and Poly1305 for IETF Protocols, RFC 8439; the window of numbers already
+//! seen: S. Kent, IP Encapsulating Security Payload, RFC 4303, section 3.4.3.
 
 use std::cell::{Cell, RefCell};
 

@@ -7,10 +7,11 @@
 //!                   + 2 is lost + sent after 2 for the second time: it is lost again
 //! ```
 //!
-//! A packet that was sent again needs no timeout to be missed once more. The network may reorder packets a little, so the other one must have been sent by
-//! more than a quarter of a round trip later.
+//! A packet that was sent again needs no timeout to be missed once more. The network may reorder packets a little, so
+//! the other one must have been sent by more than a quarter of a round trip later.
 //!
-//! Source: Y. Cheng, N. Cardwell, N. Dukkipati and P. Jha, The RACK-TLP Loss Detection Algorithm for TCP, RFC 8985 (2021), section 6.2.
+//! Source: Y. Cheng, N. Cardwell, N. Dukkipati and P. Jha, The RACK-TLP Loss Detection Algorithm for TCP, RFC 8985
+//! (2021), section 6.2.
 
 use std::collections::VecDeque;
 
@@ -65,8 +66,8 @@ impl SendOrder {
         }
     }
 
-    /// The receiver has the packet in this place, and none after it. Which copy of it has arrived is unknown: it was sent no earlier than the first.
-    /// The network reorders packets by a quarter of the least round trip at most.
+    /// The receiver has the packet in this place, and none after it. Which copy of it has arrived is unknown: it was
+    /// sent no earlier than the first. The network reorders packets by a quarter of the least round trip at most.
     pub(crate) fn arrived(&mut self, place: usize) {
         let reordering = Duration::from_picoseconds(self.least.picoseconds() / 4);
         if let Some(sent) = self.sent.get(place).filter(|sent| sent.first >= Time::ZERO + reordering) {

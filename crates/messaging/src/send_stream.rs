@@ -1,7 +1,7 @@
 //! The source's side of a stream to one receiver: what is in flight to it, and what to send again and when.
 //!
-//! It knows packets only by number. The packets themselves are in a [`crate::SharedQueue`], once for any number of receivers; this is
-//! what each receiver needs in addition.
+//! It knows packets only by number. The packets themselves are in a [`crate::SharedQueue`], once for any number of
+//! receivers; this is what each receiver needs in addition.
 
 use quantities::{Duration, Time};
 
@@ -18,7 +18,8 @@ pub enum Repeat {
     GoBackN,
     /// It alone.
     Selective,
-    /// For broadcasts, parity packets, each of which repairs a different loss at every receiver. For messages to one rank, it alone.
+    /// For broadcasts, parity packets, each of which repairs a different loss at every receiver. For messages to one
+    /// rank, it alone.
     Parity(Parity),
 }
 
@@ -63,16 +64,17 @@ pub struct SendStream {
     repeated: u64,
 }
 
-/// When nothing arrives, one packet is sent again rather than all, or only a question: the answer tells which are needed.
+/// When nothing arrives, one packet is sent again rather than all, or only a question: the answer tells which are
+/// needed.
 ///
-/// A question differs from the packet that it may repeat in that it requests an answer: the report that it causes says that it answers. If
-/// a report that does not say so advances the base, the packet itself had arrived, and the timeout was too short (the Eifel algorithm, with
-/// marks on retransmissions instead of timestamps: RFC 3522). Then nothing counts as lost, and the round trips of packets that were not
-/// sent again tell how long to wait.
+/// A question differs from the packet that it may repeat in that it requests an answer: the report that it causes says
+/// that it answers. If a report that does not say so advances the base, the packet itself had arrived, and the timeout
+/// was too short (the Eifel algorithm, with marks on retransmissions instead of timestamps: RFC 3522). Then nothing
+/// counts as lost, and the round trips of packets that were not sent again tell how long to wait.
 ///
-/// If several questions are in flight, it is unknown which of them is answered. Questions without data are mostly asked too soon: then
-/// the first is assumed, and nothing is known of what was sent after it. Otherwise the others are assumed lost, and the last is the one
-/// answered.
+/// If several questions are in flight, it is unknown which of them is answered. Questions without data are mostly asked
+/// too soon: then the first is assumed, and nothing is known of what was sent after it. Otherwise the others are
+/// assumed lost, and the last is the one answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Question {
     Nothing,
@@ -106,7 +108,8 @@ impl SendStream {
         }
     }
 
-    /// A stream that sends again only those packets that [`SendStream::lost_alone`] is told of, besides asking what the receiver has.
+    /// A stream that sends again only those packets that [`SendStream::lost_alone`] is told of, besides asking what the
+    /// receiver has.
     pub(crate) fn with_parity(first: u64, timing: Timing) -> SendStream {
         let repeats = Repeats::Reported(selective_repeat::Repeats::default());
         SendStream { repeats, ..SendStream::new(first, Repeat::Selective, timing) }
@@ -118,7 +121,8 @@ impl SendStream {
         SendStream { probe, ..self }
     }
 
-    /// The same; a packet also counts as lost if one that was sent later has arrived. That takes memory for every packet in flight.
+    /// The same; a packet also counts as lost if one that was sent later has arrived. That takes memory for every
+    /// packet in flight.
     #[must_use]
     pub fn with_send_order(self) -> SendStream {
         SendStream { order: Some(Box::new(SendOrder::new(self.round_trip.longest()))), ..self }
@@ -159,8 +163,8 @@ impl SendStream {
         if self.is_under_way() { Some(self.since) } else { None }
     }
 
-    /// Whether no new broadcast may be sent until the receiver has what it lost, or has room. A receiver that keeps early packets is
-    /// not waited for as long as it has room.
+    /// Whether no new broadcast may be sent until the receiver has what it lost, or has room. A receiver that keeps
+    /// early packets is not waited for as long as it has room.
     pub fn is_behind(&self) -> bool {
         let lost = match &self.repeats {
             Repeats::GoBackN(repeats) => repeats.is_going_back(self.base) || self.question != Question::Nothing,
@@ -242,8 +246,8 @@ impl SendStream {
         repeat
     }
 
-    /// Takes a receiver's report, unless a later one has arrived before. Returns whether everything that it lacks is lost, since it
-    /// was asked, or had no room.
+    /// Takes a receiver's report, unless a later one has arrived before. Returns whether everything that it lacks is
+    /// lost, since it was asked, or had no room.
     pub fn report(&mut self, now: Time, report: &Report) -> Option<bool> {
         let expected = near(self.base, report.expected)?;
         if expected < self.base || expected > self.next {
@@ -311,7 +315,8 @@ impl SendStream {
         }
         self.seen = seen;
         if let Repeats::Reported(_) = self.repeats {
-            // What it misses of this is repaired without being asked for, and tells nothing about the round trip when it arrives.
+            // What it misses of this is repaired without being asked for, and tells nothing about the round trip when
+            // it arrives.
             self.timed = self.timed.filter(|&(timed, _)| timed >= seen);
             self.timer = self.is_under_way().then(|| now + self.round_trip.timeout());
             self.since = now;

@@ -1,7 +1,7 @@
 //! Numbers that only ever grow; only their low 32 bits go over the wire.
 
-/// The first number of every stream: 32 before the low bits wrap around, so that wrapping does not happen for the first time after
-/// four thousand million packets.
+/// The first number of every stream: 32 before the low bits wrap around, so that wrapping does not happen for the first
+/// time after four thousand million packets.
 pub const FIRST: u64 = (1 << 32) - 32;
 
 /// The part of `number` that goes over the wire.

@@ -10,13 +10,13 @@
 //!     HMS      first = a, room = capacity - 5
 //! ```
 //!
-//! The buffer (BUF) holds the entries. The home management structure (HMS) belongs to the producer: where the buffer begins and how
-//! much room it has. Each consumer has a local management structure (LMS), which is only its position. An entry is freed when the
-//! last consumer, the slowest, has passed it. A queue with one consumer is the send buffer of a point-to-point channel; one with n -
-//! 1 that of a broadcast.
+//! The buffer (BUF) holds the entries. The home management structure (HMS) belongs to the producer: where the buffer
+//! begins and how much room it has. Each consumer has a local management structure (LMS), which is only its position.
+//! An entry is freed when the last consumer, the slowest, has passed it. A queue with one consumer is the send buffer
+//! of a point-to-point channel; one with n - 1 that of a broadcast.
 //!
-//! Each entry counts its consumers, so that freeing costs one step for each entry that a consumer passes, instead of a search for the
-//! slowest consumer. The paper locks; this queue needs no lock, since nothing is shared between threads.
+//! Each entry counts its consumers, so that freeing costs one step for each entry that a consumer passes, instead of a
+//! search for the slowest consumer. The paper locks; this queue needs no lock, since nothing is shared between threads.
 //!
 //! Source: Wong and Wang 2000, section 3.1, figure 2.
 

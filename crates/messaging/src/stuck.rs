@@ -1,7 +1,7 @@
 //! Whether a program can still continue, for worlds that see all of its ranks at once.
 //!
-//! The ranks of a stuck program keep asking each other whether they are still there. So a world can't recognize deadlock by silence;
-//! it has to ask which rank waits for what, and whether that is on its way.
+//! The ranks of a stuck program keep asking each other whether they are still there. So a world can't recognize
+//! deadlock by silence; it has to ask which rank waits for what, and whether that is on its way.
 
 use std::ops::Deref;
 
@@ -15,8 +15,8 @@ use crate::{Awaited, Engine};
 pub enum ProgramState {
     /// It computes, sends, or waits with a deadline.
     CanContinue,
-    /// It waits for any of these, in the order in which the waits began, for as long as it takes; for something external if there are
-    /// none.
+    /// It waits for any of these, in the order in which the waits began, for as long as it takes; for something
+    /// external if there are none.
     Waits(Vec<Wait>),
     /// It has ended, and only answers others.
     Ended,
@@ -42,11 +42,11 @@ impl From<Wait> for WaitsFor {
     }
 }
 
-/// Which rank waits for what, if some wait and none of them can ever continue; none as long as one may. A rank is listed once for
-/// each thing that it waits for. `engine` returns each rank's messaging.
+/// Which rank waits for what, if some wait and none of them can ever continue; none as long as one may. A rank is
+/// listed once for each thing that it waits for. `engine` returns each rank's messaging.
 ///
-/// A waiting rank continues if something that it waits for is in flight or about to be sent. A broadcast is held up by receivers that
-/// have no room for it; it continues once each of them receives it, or itself can continue.
+/// A waiting rank continues if something that it waits for is in flight or about to be sent. A broadcast is held up by
+/// receivers that have no room for it; it continues once each of them receives it, or itself can continue.
 pub fn stuck<E: Deref<Target = Engine>>(
     ranks: &[ProgramState],
     engine: impl Fn(Rank) -> E,

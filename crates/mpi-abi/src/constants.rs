@@ -159,7 +159,8 @@ integers! {
 }
 
 integers! {
-    /// The maximum lengths of texts, including the final zero, and what a buffered send needs in addition to its data. [B]
+    /// The maximum lengths of texts, including the final zero, and what a buffered send needs in addition to its data.
+    /// [B]
     LENGTHS
     MPI_MAX_DATAREP_STRING = 128,
     MPI_MAX_ERROR_STRING = 512,

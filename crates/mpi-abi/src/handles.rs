@@ -1,6 +1,7 @@
 //! Opaque handles, which have the size of a pointer, and those that exist before any object is created.
 //!
-//! A handle below 4096 is predefined, and is the same in every library; only its own library knows the meaning of any other.
+//! A handle below 4096 is predefined, and is the same in every library; only its own library knows the meaning of any
+//! other.
 
 /// Declares a type of handle and its predefined ones.
 macro_rules! handle {

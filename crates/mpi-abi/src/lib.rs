@@ -1,10 +1,11 @@
 //! Types and constants of the standard ABI of MPI: the common ground of programs and MPI libraries built separately.
 //!
-//! A program built against them runs with every library called `libmpi_abi`, and a library that defines the functions of MPI with
-//! these types can be preloaded before one. This crate has no functions, and opens no library.
+//! A program built against them runs with every library called `libmpi_abi`, and a library that defines the functions
+//! of MPI with these types can be preloaded before one. This crate has no functions, and opens no library.
 //!
-//! Names and numbers are those of the standard: MPI: A Message-Passing Interface Standard, Version 5.0 (June 2025), chapter 21,
-//! Application Binary Interface, and annex A.1, Defined Values and Handles. The tests compare each with a library's `mpi_abi.h`.
+//! Names and numbers are those of the standard: MPI: A Message-Passing Interface Standard, Version 5.0 (June 2025),
+//! chapter 21, Application Binary Interface, and annex A.1, Defined Values and Handles. The tests compare each with a
+//! library's `mpi_abi.h`.
 
 #![allow(non_camel_case_types, non_snake_case)] // names as in the standard
 

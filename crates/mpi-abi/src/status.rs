@@ -2,8 +2,8 @@
 
 use std::ffi::c_int;
 
-/// The source and tag of a message, and the error of receiving it. Its length is in the library's own part, which `MPI_Get_count`
-/// reads.
+/// The source and tag of a message, and the error of receiving it. Its length is in the library's own part, which
+/// `MPI_Get_count` reads.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MPI_Status {

@@ -1,5 +1,5 @@
-//! The constants are equal to those of a library's header: `mpi_abi.h` in the Python environment of the working tree, where `pip
-//! install mpich` puts it, or the one named by `MPI_ABI_HEADER`.
+//! The constants are equal to those of a library's header: `mpi_abi.h` in the Python environment of the working tree,
+//! where `pip install mpich` puts it, or the one named by `MPI_ABI_HEADER`.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -49,8 +49,9 @@ fn ours() -> BTreeMap<&'static str, i64> {
     all
 }
 
-/// The constants of a header: `#define NAME value` or `NAME = value`, where the value may be in parentheses after a type. Those of
-/// the tools interface and of Fortran, pointers to functions, and extensions of the standard are left out.
+/// The constants of a header: `#define NAME value` or `NAME = value`, where the value may be in parentheses after a
+/// type. Those of the tools interface and of Fortran, pointers to functions, and extensions of the standard are left
+/// out.
 fn header(text: &str) -> BTreeMap<&str, i64> {
     let mut all = BTreeMap::new();
     for line in text.lines().map(str::trim).filter(|line| !line.contains("_function") && !line.starts_with("/*")) {

@@ -7,8 +7,8 @@
 //!     MPI_Wait      <--------    MPI_Grequest_complete
 //! ```
 //!
-//! All ranks of a communicator begin their collectives in the same order, so every rank does them in that order. The program gets a
-//! generalized request, which it can wait for and test in every way that MPI has.
+//! All ranks of a communicator begin their collectives in the same order, so every rank does them in that order. The
+//! program gets a generalized request, which it can wait for and test in every way that MPI has.
 
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;

@@ -12,7 +12,8 @@ use crate::communicators::{Communicator, complain};
 use crate::session::Session;
 use crate::statistics::Reason;
 
-/// The functions of a collective: the two blocking ones, the two nonblocking ones, their arguments, and the call that they represent.
+/// The functions of a collective: the two blocking ones, the two nonblocking ones, their arguments, and the call that
+/// they represent.
 macro_rules! collective {
     ($($name:ident / $large:ident, $begun:ident / $large_begun:ident ($($argument:ident: $type:ident),*) => $call:expr;)+) => {
         $(
@@ -129,7 +130,8 @@ collective! {
         });
 }
 
-/// A call of a collective of the list; of none, if the list does not have that function of MPI, which is then left to the library.
+/// A call of a collective of the list; of none, if the list does not have that function of MPI, which is then left to
+/// the library.
 fn listed(
     collective: Option<Collective>,
     brought: CallBlocks,

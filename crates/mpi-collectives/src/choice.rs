@@ -193,8 +193,8 @@ impl Call {
         }
     }
 
-    /// The number of the plan's entry for this call, or why there is none. All ranks find the same, without asking the library: a call that
-    /// is left to it costs no more than this.
+    /// The number of the plan's entry for this call, or why there is none. All ranks find the same, without asking the
+    /// library: a call that is left to it costs no more than this.
     pub(crate) fn entry(&self, plan: &Plan) -> Result<usize, Reason> {
         let bytes = |(_, count, datatype): Buffer| match Layout::size_of(MPI_Datatype(datatype)) {
             Some(size) => Ok(count.saturating_mul(size)),
@@ -302,8 +302,8 @@ fn place_of<A>(entries: &[Entry<A>], bytes: impl FnOnce() -> Result<u64, Reason>
 }
 
 impl PlannedCall {
-    /// The same for later use, when the program may have freed its datatypes and operators; with the handles that were created for
-    /// it.
+    /// The same for later use, when the program may have freed its datatypes and operators; with the handles that were
+    /// created for it.
     pub(crate) fn retained(mut self) -> Result<(PlannedCall, Vec<Layout>), Reason> {
         let mut kept: Vec<(Layout, Layout)> = Vec::new();
         let keep = |elements: &mut Elements| {

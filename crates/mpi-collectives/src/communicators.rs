@@ -1,7 +1,8 @@
 //! The communicators of the program, and our own that belong to them.
 //!
-//! We send nothing on a communicator of the program, so that its messages and ours never mix. For each communicator on which a planned
-//! collective is called we have two with the same processes, created at the first such call and freed when the program's is freed.
+//! We send nothing on a communicator of the program, so that its messages and ours never mix. For each communicator on
+//! which a planned collective is called we have two with the same processes, created at the first such call and freed
+//! when the program's is freed.
 
 use std::collections::BTreeMap;
 use std::ffi::c_int;
@@ -41,8 +42,8 @@ pub(crate) struct Communicator {
 #[derive(Debug)]
 struct Guest(MpiGuest);
 
-// SAFETY: its lock makes sure that one thread at a time has it; nothing that it shares without a lock is anywhere else. A program in which
-// several threads call MPI has told the library so.
+// SAFETY: its lock makes sure that one thread at a time has it; nothing that it shares without a lock is anywhere else.
+// A program in which several threads call MPI has told the library so.
 unsafe impl Send for Guest {}
 
 impl Communicator {
@@ -108,7 +109,8 @@ impl Communicator {
     }
 }
 
-/// Ends all of them, in the order in which they were first used: so ranks that share several free them in the same order.
+/// Ends all of them, in the order in which they were first used: so ranks that share several free them in the same
+/// order.
 pub(crate) fn end_all() {
     let mut known: Vec<Arc<Communicator>> = std::mem::take(&mut *lock(&KNOWN)).into_values().collect();
     known.sort_by_key(|communicator| communicator.number);

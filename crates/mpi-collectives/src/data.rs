@@ -70,8 +70,8 @@ impl Layout {
         (codes == [MPI_SUCCESS; 2]).then_some(Layout { datatype, size, extent, is_plain })
     }
 
-    /// The size of one element of a datatype in a message; none if the handle is null. Of most predefined datatypes it is known without
-    /// asking the library.
+    /// The size of one element of a datatype in a message; none if the handle is null. Of most predefined datatypes it
+    /// is known without asking the library.
     pub(crate) fn size_of(datatype: MPI_Datatype) -> Option<u64> {
         match SIZES.get(datatype.0) {
             Some(&size) if size > 0 => Some(size.into()),
@@ -157,7 +157,8 @@ impl Elements {
         }
         let mut packed = vec![0; length];
         let mut place = 0;
-        // SAFETY: guaranteed by the caller; there is room for all of them, since the library writes nothing beside them when it packs.
+        // SAFETY: guaranteed by the caller; there is room for all of them, since the library writes nothing beside them
+        // when it packs.
         unsafe {
             functions::pack(
                 self.address,

@@ -14,7 +14,8 @@ macro_rules! functions {
             /// # Safety
             /// As required by the MPI standard.
             pub(crate) unsafe fn $name($($argument: $type),*) -> c_int {
-                // SAFETY: in a library of the standard ABI, which the session has made sure of, the function has this type.
+                // SAFETY: in a library of the standard ABI, which the session has made sure of, the function has this
+                // type.
                 let function: unsafe extern "C" fn($($type),*) -> c_int = unsafe {
                     std::mem::transmute($name::FUNCTION.address())
                 };

@@ -98,14 +98,16 @@ impl Program for Job {
 }
 
 impl Job {
-    /// Where data from each rank can be received directly: in exchanges without forwarding, at their place in the program's memory.
+    /// Where data from each rank can be received directly: in exchanges without forwarding, at their place in the
+    /// program's memory.
     pub(crate) fn places(&self) -> Vec<(Rank, Place)> {
         let blocks = match self {
             Job::AllToAll { exchange: Exchange::Complete(algorithm), .. } if algorithm.forwards() => return Vec::new(),
             Job::AllToAll { blocks, .. } | Job::AllToAllv { blocks, .. } => blocks,
             Job::Listed(_) => return Vec::new(),
         };
-        // SAFETY: the program leaves its data alone, see [`Job`]; what is sent from there, if it is in place, is copied before.
+        // SAFETY: the program leaves its data alone, see [`Job`]; what is sent from there, if it is in place, is copied
+        // before.
         let place = |block: &Elements| unsafe { block.place() };
         (0..)
             .map(Rank)

@@ -1,4 +1,5 @@
-//! A library that is preloaded into MPI processes and does their collectives according to a plan: `libmaquette_collectives.so`.
+//! A library that is preloaded into MPI processes and does their collectives according to a plan:
+//! `libmaquette_collectives.so`.
 //!
 //! ```text
 //!     calls          MPI_Bcast and its kin, as the program calls them
@@ -8,13 +9,15 @@
 //!     MpiGuest       messages on communicators of our own, one pair for each of the program's    [communicators]
 //! ```
 //!
-//! A nonblocking collective is done by a thread, and the program gets a generalized request, which that thread completes
-//! (`background.rs`). So it makes progress whatever the program does, as MPI requires.
+//! A nonblocking collective is done by a thread, and the program gets a generalized request, which that thread
+//! completes (`background.rs`). So it makes progress whatever the program does, as MPI requires.
 //!
-//! All ranks must make the same choice, so it depends only on what all of them know: the plan, the number of ranks, the length of a
-//! message if all have the same, the operator. Datatypes may differ from rank to rank, so all of them are supported.
+//! All ranks must make the same choice, so it depends only on what all of them know: the plan, the number of ranks, the
+//! length of a message if all have the same, the operator. Datatypes may differ from rank to rank, so all of them are
+//! supported.
 //!
-//! `unsafe` is unavoidable in such a library: functions called by C, with pointers whose meaning only the MPI standard defines.
+//! `unsafe` is unavoidable in such a library: functions called by C, with pointers whose meaning only the MPI standard
+//! defines.
 
 mod background;
 mod calls;

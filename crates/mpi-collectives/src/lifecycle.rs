@@ -43,7 +43,8 @@ function! {
     }
 }
 
-/// Initializes MPI, for several threads if the library supports that: nonblocking collectives are done by threads of their own.
+/// Initializes MPI, for several threads if the library supports that: nonblocking collectives are done by threads of
+/// their own.
 ///
 /// # Safety
 /// As for `MPI_Init_thread`.

@@ -1,8 +1,10 @@
-//! Times of collectives, by the library's own calls and by plans, for `maquette plan collectives --measure`. That command loads this library
-//! into processes that have begun MPI, and asks it for one call after another, all ranks together.
+//! Times of collectives, by the library's own calls and by plans, for `maquette plan collectives --measure`. That
+//! command loads this library into processes that have begun MPI, and asks it for one call after another, all ranks
+//! together.
 //!
-//! Every call goes through the functions that a program would call, so what a plan costs beside its messages counts, too. The library and a
-//! plan take turns, and their times are compared turn by turn: whatever else the computer does, it does to both.
+//! Every call goes through the functions that a program would call, so what a plan costs beside its messages counts,
+//! too. The library and a plan take turns, and their times are compared turn by turn: whatever else the computer does,
+//! it does to both.
 
 use std::ffi::c_int;
 use std::sync::OnceLock;
@@ -34,10 +36,12 @@ const TURNS: (u32, u32) = (7, 21);
 /// After how long they take no more turns, if they have taken the least number. [ns]
 const LONG_ENOUGH: f64 = 1_000_000_000.0;
 
-/// Answers a request, which is JSON of so many bytes, in JSON. Returns the length of the answer, which is written if there is room for it.
+/// Answers a request, which is JSON of so many bytes, in JSON. Returns the length of the answer, which is written if
+/// there is room for it.
 ///
 /// # Safety
-/// The request and the room are there. MPI has begun, and all ranks make the same requests from the thread on which it has.
+/// The request and the room are there. MPI has begun, and all ranks make the same requests from the thread on which it
+/// has.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn maquette_measure_collectives(
     request: *const u8,

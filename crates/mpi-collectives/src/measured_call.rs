@@ -40,7 +40,8 @@ enum Arguments {
     },
 }
 
-/// A function of a collective: from data sent, data received, and so many elements of a datatype in each block, with an operator.
+/// A function of a collective: from data sent, data received, and so many elements of a datatype in each block, with an
+/// operator.
 type Function = unsafe fn(Address, Address, i64, Handle, Handle) -> c_int;
 
 /// How this function of MPI is called among all ranks, with root 0.

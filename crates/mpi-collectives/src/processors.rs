@@ -10,7 +10,8 @@ use crate::functions;
 /// The size of a set of processors. [B]
 const SET: usize = size_of::<libc::cpu_set_t>();
 
-/// How a rank waits on this computer, whose ranks call this together: there may be more of them than processors available to them.
+/// How a rank waits on this computer, whose ranks call this together: there may be more of them than processors
+/// available to them.
 pub(crate) fn waiting() -> Waiting {
     let mut beside = MPI_COMM_NULL;
     // SAFETY: MPI has begun, and all ranks call this together.

@@ -26,7 +26,8 @@ const REPORT_VARIABLE: &str = "MAQUETTE_COLLECTIVES_REPORT";
 const BAD_INPUT: c_int = 2;
 /// The variables in which process managers give a process its rank.
 const RANK_VARIABLES: [&str; 4] = ["PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"];
-/// How long a rank waits before it aborts all others: by then its message has reached mpiexec, which loses what is still on its way.
+/// How long a rank waits before it aborts all others: by then its message has reached mpiexec, which loses what is
+/// still on its way.
 const ABORT_DELAY: std::time::Duration = std::time::Duration::from_millis(200);
 
 /// The session of this process, which is never freed.
@@ -52,13 +53,14 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    /// Whether several threads are to call MPI: nonblocking collectives are done by threads of their own. A library that serves several threads
-    /// is slower in every call, so it is asked for only where that can be needed.
+    /// Whether several threads are to call MPI: nonblocking collectives are done by threads of their own. A library
+    /// that serves several threads is slower in every call, so it is asked for only where that can be needed.
     pub(crate) fn needs_threads(&self) -> bool {
         !self.plan.only_blocking && refers_to_any(&NONBLOCKING)
     }
 
-    /// Reads the plan and examines the library. Ends the process if either is unsuitable; none if no plan was requested.
+    /// Reads the plan and examines the library. Ends the process if either is unsuitable; none if no plan was
+    /// requested.
     pub(crate) fn new() -> Option<Prepared> {
         let path = PathBuf::from(std::env::var_os(PLAN_VARIABLE).filter(|path| !path.is_empty())?);
         let refused = |problem: String| -> ! {

@@ -1,7 +1,7 @@
 //! The common part of libraries that are preloaded into MPI processes and replace some of the MPI functions.
 //!
-//! Such a library defines MPI functions with [`function!`]. Each can call the same function of the MPI library under its name in the
-//! profiling interface, `PMPI_...`, which [`Function`] finds.
+//! Such a library defines MPI functions with [`function!`]. Each can call the same function of the MPI library under
+//! its name in the profiling interface, `PMPI_...`, which [`Function`] finds.
 //!
 //! `unsafe` is unavoidable here: functions called by C, with pointers whose meaning only the MPI standard defines.
 

@@ -41,7 +41,8 @@ impl Function {
     }
 }
 
-/// A function after this library, or of an MPI library that a part of the program has loaded for itself, as Python's extensions do.
+/// A function after this library, or of an MPI library that a part of the program has loaded for itself, as Python's
+/// extensions do.
 fn look_up(name: &CStr) -> *mut c_void {
     // SAFETY: the name is a text that ends with a zero.
     let next = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };

@@ -34,8 +34,8 @@ struct Search<'a> {
     found: bool,
 }
 
-/// Whether the program, or a library that it has loaded, refers to one of these functions without defining it: whether it may call one. A
-/// function that it looks up by its name, or calls from a library that it loads later, is not found.
+/// Whether the program, or a library that it has loaded, refers to one of these functions without defining it: whether
+/// it may call one. A function that it looks up by its name, or calls from a library that it loads later, is not found.
 pub fn refers_to_any(names: &[&str]) -> bool {
     let mut search = Search { names, found: false };
     // SAFETY: `examine` is called with this pointer, and only during this call.
@@ -45,7 +45,8 @@ pub fn refers_to_any(names: &[&str]) -> bool {
 
 /// Examines a loaded object; ends the iteration if it refers to one of the functions.
 unsafe extern "C" fn examine(info: *mut libc::dl_phdr_info, _: libc::size_t, search: *mut c_void) -> c_int {
-    // SAFETY: the loader hands over a description of a loaded object, with this many headers, and the pointer from `refers_to_any`.
+    // SAFETY: the loader hands over a description of a loaded object, with this many headers, and the pointer from
+    // `refers_to_any`.
     let (info, search) = unsafe { (&*info, &mut *search.cast::<Search<'_>>()) };
     // SAFETY: as above.
     let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };

@@ -44,8 +44,8 @@ macro_rules! argument {
     ($size:ident Address) => { $crate::Address };
 }
 
-/// Defines an MPI function in place of the library's: whether its counts are `small` or `large`, its name, its arguments, and its body.
-/// `next` is the function of the library that it replaces, which it can call.
+/// Defines an MPI function in place of the library's: whether its counts are `small` or `large`, its name, its
+/// arguments, and its body. `next` is the function of the library that it replaces, which it can call.
 ///
 /// ```text
 ///   function! { small MPI_Wait(request: Address, status: Address) next => ... }

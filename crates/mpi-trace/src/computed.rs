@@ -6,13 +6,15 @@
 //!      computing   unsuccessful ...
 //! ```
 //!
-//! The time between two unsuccessful tests is either work, or a loop that only polls. No call tells which, but the next recorded one does:
+//! The time between two unsuccessful tests is either work, or a loop that only polls. No call tells which, but the next
+//! recorded one does:
 //!
-//! - It is something other than what the process tested for: then the process has not waited. All of that time was its own, including that of
-//!   the tests: it would pass on any machine, however early the messages came.
-//! - It gets what the process tested for: from the first of these tests on it may have waited, and would have tested less often if that had
-//!   come sooner. The time between two tests is work if it is longer than a polling loop ever takes, and otherwise belongs to the waiting, as
-//!   the tests do. Before the first of these tests, the first case holds.
+//! - It is something other than what the process tested for: then the process has not waited. All of that time was its
+//!   own, including that of the tests: it would pass on any machine, however early the messages came.
+//! - It gets what the process tested for: from the first of these tests on it may have waited, and would have tested
+//!   less often if that had come sooner. The time between two tests is work if it is longer than a polling loop ever
+//!   takes, and otherwise belongs to the waiting, as the tests do. Before the first of these tests, the first case
+//!   holds.
 
 use crate::abi::Handle;
 use crate::requests::ByHandle;
@@ -113,7 +115,8 @@ mod tests {
     const SEND: Handle = 8;
     const TAKES: u64 = 50;
 
-    /// `count` unsuccessful tests of these requests, or for a message if there are none, each after `gap`; returns the time after them.
+    /// `count` unsuccessful tests of these requests, or for a message if there are none, each after `gap`; returns the
+    /// time after them.
     fn tests(computed: &mut Computed, mut now: u64, count: u64, gap: u64, requests: &[Handle]) -> u64 {
         for _ in 0..count {
             now += gap;

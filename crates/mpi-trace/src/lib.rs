@@ -1,7 +1,8 @@
 //! A library that is preloaded into MPI processes and records their calls: `libmaquette_trace.so`.
 //!
-//! It defines the MPI functions that matter to a replay, each of which calls the same function of the profiling interface, `PMPI_...`, and
-//! records the call and how long the process had computed before it. `maquette trace` sets its environment and reads what it wrote.
+//! It defines the MPI functions that matter to a replay, each of which calls the same function of the profiling
+//! interface, `PMPI_...`, and records the call and how long the process had computed before it. `maquette trace` sets
+//! its environment and reads what it wrote.
 //!
 //! | file | contents |
 //! |---|---|
@@ -15,7 +16,8 @@
 //!
 //! If there is no MPI library that it knows, or no trace was requested, it only passes calls on.
 //!
-//! `unsafe` is unavoidable in such a library: functions called by C, with pointers whose meaning only the MPI standard defines.
+//! `unsafe` is unavoidable in such a library: functions called by C, with pointers whose meaning only the MPI standard
+//! defines.
 
 mod abi;
 mod calls;

@@ -6,7 +6,8 @@ use mpi_preload::{path_of_library, version_of_library};
 
 use crate::abi::Abi;
 
-/// Identifies the library of a process: its binary interface, if known, its name with its path, and its name and version.
+/// Identifies the library of a process: its binary interface, if known, its name with its path, and its name and
+/// version.
 pub(crate) fn identify() -> (Option<Abi>, String, String) {
     let (path, version) = (path_of_library(), version_of_library());
     let name = Path::new(&path).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();

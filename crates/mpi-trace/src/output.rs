@@ -10,8 +10,8 @@ use trace_format::Sink;
 /// How much of the file is mapped at once. [B]
 const WINDOW: usize = 1 << 20;
 
-/// A file written through memory shared with the system: what is put there is in the file from then on, even if the process is killed,
-/// and costs no system call except from one window to the next.
+/// A file written through memory shared with the system: what is put there is in the file from then on, even if the
+/// process is killed, and costs no system call except from one window to the next.
 pub(crate) struct Output {
     file: File,
     window: *mut u8,

@@ -49,8 +49,9 @@ pub(crate) struct Recorder {
 
 /// The time. [ns]
 ///
-/// Elapsed time is read without a system call, in 25 ns. It counts waiting for a processor as computing, so with more ranks than processors
-/// the thread's processor time is the right one: that takes a system call, about half a microsecond.
+/// Elapsed time is read without a system call, in 25 ns. It counts waiting for a processor as computing, so with more
+/// ranks than processors the thread's processor time is the right one: that takes a system call, about half a
+/// microsecond.
 pub(crate) fn now() -> u64 {
     let clock =
         if OF_PROCESSOR.load(Ordering::Relaxed) { libc::CLOCK_THREAD_CPUTIME_ID } else { libc::CLOCK_MONOTONIC };
@@ -88,7 +89,8 @@ fn refuse(folder: &Path, library: &str, hint: &str) -> ! {
     std::process::exit(NOT_TRACED_STATUS)
 }
 
-/// Ends the process before it initializes MPI, if it is to be traced and its library is one that can't be, or belongs to another mpiexec.
+/// Ends the process before it initializes MPI, if it is to be traced and its library is one that can't be, or belongs
+/// to another mpiexec.
 pub(crate) fn refuse_other_libraries() {
     let Some(folder) = folder() else { return };
     let (abi, library, version) = identify();
@@ -224,7 +226,8 @@ impl Recorder {
         }
     }
 
-    /// The number of a communicator. One that was never seen, since it was created by a nonblocking call, is recorded now.
+    /// The number of a communicator. One that was never seen, since it was created by a nonblocking call, is recorded
+    /// now.
     pub(crate) fn communicator(&mut self, handle: Handle) -> u32 {
         let handle = self.abi.known(handle);
         match self.communicators.get(&handle) {
@@ -377,7 +380,8 @@ fn size_of_datatype(datatype: Handle) -> u64 {
 /// The integer that a function returns for a handle.
 fn query_integer(function: &Function, handle: Handle) -> Option<c_int> {
     let mut answer = 0;
-    // SAFETY: every function passed to `query_integer` takes a handle and the address of an integer, and returns an error code.
+    // SAFETY: every function passed to `query_integer` takes a handle and the address of an integer, and returns an
+    // error code.
     let error = unsafe {
         let call: unsafe extern "C" fn(Handle, *mut c_int) -> c_int = std::mem::transmute(function.address());
         call(handle, &raw mut answer)
@@ -401,7 +405,8 @@ fn members(communicator: Handle, world: Handle) -> Option<Box<[u32]>> {
     let (from, mut into) = ((0..size).collect::<Vec<c_int>>(), vec![0; size as usize]);
     // A 32-bit handle is written to the lower half, on little-endian machines.
     let (mut own, mut all): (Handle, Handle) = (0, 0);
-    // SAFETY: these are the functions' types in the standard; the arrays have as many integers as the communicator has ranks.
+    // SAFETY: these are the functions' types in the standard; the arrays have as many integers as the communicator has
+    // ranks.
     unsafe {
         let group: Group = std::mem::transmute(GROUP.address());
         let translate: Translate = std::mem::transmute(TRANSLATE.address());

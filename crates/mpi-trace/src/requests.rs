@@ -89,7 +89,8 @@ impl Known {
 /// The requests of the process.
 #[derive(Debug, Default)]
 pub(crate) struct Requests {
-    /// By their handles. A library may give the same handle to several sends that were complete at once: nothing distinguishes them.
+    /// By their handles. A library may give the same handle to several sends that were complete at once: nothing
+    /// distinguishes them.
     known: ByHandle<Vec<Known>>,
     /// The next number never used, and those that are free again.
     next: u32,

@@ -47,8 +47,8 @@ macro_rules! function {
 }
 pub(crate) use function;
 
-/// Functions that are passed on and recorded when they have succeeded: their name and that for large counts, if any, their arguments, and
-/// what is recorded.
+/// Functions that are passed on and recorded when they have succeeded: their name and that for large counts, if any,
+/// their arguments, and what is recorded.
 macro_rules! noted {
     ($($name:ident $(/ $large:ident)? ($($arguments:tt)*) |$recorder:ident| $note:expr;)+) => {
         $($crate::wrapped::noted_pair! { $name $(/ $large)? ($($arguments)*) |$recorder| $note })+

@@ -109,8 +109,8 @@ impl Communicator {
         Ok(Send::new(Request::new(self.functions, request, self.active.clone()), content))
     }
 
-    /// Begins to receive a message of at most `longest` bytes, from one process or any, with one tag or any. The previous content of the
-    /// buffer is lost.
+    /// Begins to receive a message of at most `longest` bytes, from one process or any, with one tag or any. The
+    /// previous content of the buffer is lost.
     ///
     /// # Errors
     /// The library's error.
@@ -150,8 +150,8 @@ impl Communicator {
         Ok(ReceiveInPlace::new(Request::new(self.functions, request, self.active.clone()), place))
     }
 
-    /// Begins this process's part in a broadcast of process `root`, of the whole buffer: all processes call this in the same order, with
-    /// buffers of one length.
+    /// Begins this process's part in a broadcast of process `root`, of the whole buffer: all processes call this in the
+    /// same order, with buffers of one length.
     ///
     /// # Errors
     /// The library's error.

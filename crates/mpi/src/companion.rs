@@ -7,7 +7,8 @@ use crate::OpenError;
 /// The longest answer. [B]
 const LONGEST: usize = 1 << 20;
 
-/// The function that answers: it is passed the request with its length, and room for an answer, and returns the answer's length.
+/// The function that answers: it is passed the request with its length, and room for an answer, and returns the
+/// answer's length.
 type Answers = unsafe extern "C" fn(*const u8, usize, *mut u8, usize) -> usize;
 
 /// A library that answers requests with texts, through a function of its own. It stays open until the process ends.

@@ -20,7 +20,8 @@ macro_rules! functions {
             /// The name of one that the library lacks.
             ///
             /// # Safety
-            /// The library must be one of the standard ABI, so that these names denote these functions, and must stay open.
+            /// The library must be one of the standard ABI, so that these names denote these functions, and must stay
+            /// open.
             pub(crate) unsafe fn of(library: &libloading::Library) -> Result<Functions, &'static str> {
                 Ok(Functions {
                     $(

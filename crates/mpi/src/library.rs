@@ -69,9 +69,9 @@ type Initialized = unsafe extern "C" fn(*mut c_int) -> c_int;
 type AbiVersion = unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int;
 
 impl Library {
-    /// Opens the library at `named`, or the first of these: the one named by the variable `MAQUETTE_MPI_LIBRARY`, the one with which this
-    /// process has initialized MPI, the one beside the mpiexec that started the process, the one that the loader finds, and the one of the
-    /// environment in which this program is installed.
+    /// Opens the library at `named`, or the first of these: the one named by the variable `MAQUETTE_MPI_LIBRARY`, the
+    /// one with which this process has initialized MPI, the one beside the mpiexec that started the process, the one
+    /// that the loader finds, and the one of the environment in which this program is installed.
     ///
     /// # Errors
     /// [`OpenError`].

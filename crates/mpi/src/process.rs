@@ -12,8 +12,8 @@ use crate::library::read_text;
 use crate::request::Request;
 use crate::{Communicator, Library, MpiError, Result};
 
-/// Proof that MPI has begun and not ended: every value that calls MPI holds one, and MPI can't end before the last is gone. It can't
-/// leave the thread on which MPI began.
+/// Proof that MPI has begun and not ended: every value that calls MPI holds one, and MPI can't end before the last is
+/// gone. It can't leave the thread on which MPI began.
 #[derive(Clone, Debug)]
 pub(crate) struct ActiveLibrary(Rc<()>);
 
@@ -27,7 +27,8 @@ pub struct Process {
 }
 
 impl Process {
-    /// Initializes MPI, with calls that return their errors. If the program has initialized it already, see [`Process::of_program`].
+    /// Initializes MPI, with calls that return their errors. If the program has initialized it already, see
+    /// [`Process::of_program`].
     ///
     /// # Errors
     /// The library's error. Some libraries end the process where MPI can't be started.
@@ -45,7 +46,8 @@ impl Process {
         Ok(Process { library, must_finalize: true, active: ActiveLibrary(Rc::new(())) })
     }
 
-    /// A process in which another part of the program has begun MPI: that part decides how errors on its communicators are handled.
+    /// A process in which another part of the program has begun MPI: that part decides how errors on its communicators
+    /// are handled.
     ///
     /// # Errors
     /// The library's error; MPI has not begun.
@@ -56,8 +58,8 @@ impl Process {
         Ok(Process { library, must_finalize: false, active: ActiveLibrary(Rc::new(())) })
     }
 
-    /// A communicator of the same processes as `communicator`, with separate messages and with errors as values; collective over its
-    /// processes.
+    /// A communicator of the same processes as `communicator`, with separate messages and with errors as values;
+    /// collective over its processes.
     ///
     /// # Errors
     /// The library's error.
@@ -71,8 +73,8 @@ impl Process {
         self.isolate(other)
     }
 
-    /// Begins to create one as [`Process::duplicate_of`] does: all processes of the communicator call this, in the order of their
-    /// collectives, without waiting for each other.
+    /// Begins to create one as [`Process::duplicate_of`] does: all processes of the communicator call this, in the
+    /// order of their collectives, without waiting for each other.
     ///
     /// # Errors
     /// The library's error.
@@ -132,7 +134,8 @@ impl Process {
             return Ok(());
         }
         let functions = self.library.functions;
-        // SAFETY: this crate has begun MPI, this consumes the only value that can end it, and no value that could call it is left.
+        // SAFETY: this crate has begun MPI, this consumes the only value that can end it, and no value that could call
+        // it is left.
         check(functions, "MPI_Finalize", unsafe { (functions.finalize)() })
     }
 

@@ -1,7 +1,7 @@
 //! Operations under way, with the buffers that they read or write.
 //!
-//! A buffer belongs to the request until MPI has reported that the request is over. A request that is dropped earlier leaks its buffer:
-//! MPI may still read or write it.
+//! A buffer belongs to the request until MPI has reported that the request is over. A request that is dropped earlier
+//! leaks its buffer: MPI may still read or write it.
 
 use std::ffi::c_int;
 use std::mem::ManuallyDrop;
@@ -30,7 +30,8 @@ impl Request {
     /// Whether it is over, and if so, its status. Must not be called again after that.
     pub(crate) fn test(&mut self) -> Result<Option<MPI_Status>> {
         let (mut is_over, mut status) = (0, MPI_Status::default());
-        // SAFETY: the handle is of a request of this library; when that is over, MPI sets the handle to the null request.
+        // SAFETY: the handle is of a request of this library; when that is over, MPI sets the handle to the null
+        // request.
         let code = unsafe { (self.functions.test)(&raw mut self.handle, &raw mut is_over, &raw mut status) };
         check(self.functions, "MPI_Test", code)?;
         Ok((is_over != 0).then_some(status))
@@ -76,7 +77,8 @@ impl Place {
     /// The `length` bytes from `start` on.
     ///
     /// # Safety
-    /// The bytes exist, whatever they hold, and nothing else writes them as long as this place, or a message that lies in it, exists.
+    /// The bytes exist, whatever they hold, and nothing else writes them as long as this place, or a message that lies
+    /// in it, exists.
     pub const unsafe fn new(start: *mut u8, length: usize) -> Place {
         Place { start, length }
     }

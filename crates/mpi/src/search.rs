@@ -7,8 +7,8 @@ use std::{env, fmt, fs};
 /// The variable that names a library.
 pub const LIBRARY_VARIABLE: &str = "MAQUETTE_MPI_LIBRARY";
 
-/// Names of a library of the standard ABI: with the number of its ABI, and without. Next to the first there may be a linker script with
-/// the second name, which no loader reads.
+/// Names of a library of the standard ABI: with the number of its ABI, and without. Next to the first there may be a
+/// linker script with the second name, which no loader reads.
 const NAMES: [&str; 2] = ["libmpi_abi.so.1", "libmpi_abi.so"];
 
 /// A place where a library may be.
@@ -47,8 +47,8 @@ pub(crate) fn loaded() -> Vec<PathBuf> {
     all
 }
 
-/// Where to search, in this order. A library belongs to its mpiexec: with the library of another, every process is alone. So the one next
-/// to the mpiexec that started this process comes first.
+/// Where to search, in this order. A library belongs to its mpiexec: with the library of another, every process is
+/// alone. So the one next to the mpiexec that started this process comes first.
 pub(crate) fn candidates() -> Vec<Candidate> {
     let in_folder = |bin: &Path| bin.parent().map(|prefix| prefix.join("lib"));
     let files = |bin: Option<PathBuf>| {
@@ -98,9 +98,9 @@ pub fn started_processes() -> Option<(u32, &'static str)> {
     STARTERS.iter().find_map(|(variable, starter)| Some((env::var_os(variable)?.to_str()?.parse().ok()?, *starter)))
 }
 
-/// What a library needs that another library's launcher does not have: where a process was started by Open MPI's, every other library fails or takes
-/// it for the only one. That is known before MPI has begun, by the library's `version`. Where an mpiexec runs within a job of Open MPI, its own
-/// variables are there, too.
+/// What a library needs that another library's launcher does not have: where a process was started by Open MPI's, every
+/// other library fails or takes it for the only one. That is known before MPI has begun, by the library's `version`.
+/// Where an mpiexec runs within a job of Open MPI, its own variables are there, too.
 ///
 /// Returns how many processes were started, and the launcher, if it is one of another library.
 pub fn started_by_another(version: &str) -> Option<(u32, &'static str)> {

@@ -1,4 +1,5 @@
-//! Which algorithm to use for each collective, as a file: written by `maquette plan` and followed by `maquette collectives`.
+//! Which algorithm to use for each collective, as a file: written by `maquette plan` and followed by
+//! `maquette collectives`.
 //!
 //! ```toml
 //! maquette_plan = 1             # the version of this form
@@ -23,10 +24,10 @@
 //! [end]                         # the last line, so that a truncated plan is not taken for a shorter one
 //! ```
 //!
-//! Any collective of the list that has data can stand there, as `[[all_gather]]`. Sizes are those of blocks: for a broadcast and a reduction the
-//! whole message, for a gather what a rank brings, for an all-to-all what goes from one rank to another. An
-//! exchange by a matrix, `all_to_allv`, has no size, since no rank knows those of the others. A call for which a plan has no entry is left
-//! to the library.
+//! Any collective of the list that has data can stand there, as `[[all_gather]]`. Sizes are those of blocks: for a
+//! broadcast and a reduction the whole message, for a gather what a rank brings, for an all-to-all what goes from one
+//! rank to another. An exchange by a matrix, `all_to_allv`, has no size, since no rank knows those of the others. A
+//! call for which a plan has no entry is left to the library.
 
 mod entry;
 mod error;

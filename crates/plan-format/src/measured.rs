@@ -1,5 +1,5 @@
-//! How an MPI process is asked for the times of a collective, by the library's own call and by plans: what `maquette plan collectives
-//! --measure` and the preloaded library say to each other, as JSON.
+//! How an MPI process is asked for the times of a collective, by the library's own call and by plans: what
+//! `maquette plan collectives --measure` and the preloaded library say to each other, as JSON.
 
 use serde::{Deserialize, Serialize};
 
@@ -25,8 +25,8 @@ pub enum Request {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MeasuredCall {
-    /// The MPI function of a collective of the list, by its name, with blocks of so many bytes: of sums of floating-point numbers, if they
-    /// are divisible by the size of one. [B]
+    /// The MPI function of a collective of the list, by its name, with blocks of so many bytes: of sums of
+    /// floating-point numbers, if they are divisible by the size of one. [B]
     Listed(String, u64),
     /// `MPI_Alltoall` of so many bytes for each rank. [B]
     AllToAll(u64),

@@ -1,8 +1,9 @@
-//! The speed of a server's table, compared with the hash table of the `hashbrown` crate: the same words, bodies of 64 bytes.
+//! The speed of a server's table, compared with the hash table of the `hashbrown` crate: the same words, bodies of 64
+//! bytes.
 //!
-//! Two lines for each number of words: inserts and lookups per second of both [1e6/s], the table's as a share of the other's, and the
-//! longest single insert of each [us]. The times are the best of nine runs, and so are those of every single insert, since other
-//! activity of the machine may take longer than an insert.
+//! Two lines for each number of words: inserts and lookups per second of both [1e6/s], the table's as a share of the
+//! other's, and the longest single insert of each [us]. The times are the best of nine runs, and so are those of every
+//! single insert, since other activity of the machine may take longer than an insert.
 
 use hashbrown::{DefaultHashBuilder, HashMap};
 use maquette_programs::linear_hash::Table;

@@ -1,8 +1,8 @@
 //! The speed of making schedules of irregular exchanges.
 //!
-//! One line per case: algorithm, ranks, density, messages, seconds, steps and the fewest possible steps, and the ratio of
-//! the sum of the steps' largest transfers to the busiest rank's bytes. The time is the least of three. If there is a
-//! target, it comes last. Arguments name the algorithms; without any, all are measured.
+//! One line per case: algorithm, ranks, density, messages, seconds, steps and the fewest possible steps, and the ratio
+//! of the sum of the steps' largest transfers to the busiest rank's bytes. The time is the least of three. If there is
+//! a target, it comes last. Arguments name the algorithms; without any, all are measured.
 
 use maquette_programs::all_to_all::Irregular;
 use maquette_programs::schedule::{Pattern, Schedule, Transfer};
@@ -18,7 +18,8 @@ const AIMS: [(Irregular, u32, u64, f64); 3] = [
     (Irregular::EdgeColouring, 512, 500_000, 0.2),
 ];
 
-/// The most messages for which a decomposition into permutations is measured: its time grows with the square of their number.
+/// The most messages for which a decomposition into permutations is measured: its time grows with the square of their
+/// number.
 const MOST_FOR_BIRKHOFF: usize = 20_000;
 
 fn main() {

@@ -8,10 +8,11 @@ use quantities::{Bytes, Rank};
 
 use crate::Group;
 
-/// The collectives of a run, as its ranks call them: as in MPI, the n-th call of one rank and the n-th of any other are one collective.
+/// The collectives of a run, as its ranks call them: as in MPI, the n-th call of one rank and the n-th of any other are
+/// one collective.
 ///
-/// It belongs to a run whose ranks are in one process, as on a model: each of them notes its call before it begins. No message is sent
-/// for it, and no time passes.
+/// It belongs to a run whose ranks are in one process, as on a model: each of them notes its call before it begins. No
+/// message is sent for it, and no time passes.
 #[derive(Debug)]
 pub struct Agreement {
     /// How many collectives each rank has called.
@@ -75,8 +76,8 @@ impl Agreement {
         Some(Unfinished { what: Rc::clone(&open.first.1), called: ranks(true), missing: ranks(false) })
     }
 
-    /// Notes that the rank at the place `rank` calls `what`: a collective with all that its ranks must agree on, in words. `size` is how large its message is
-    /// if that must be the same at every rank which states it.
+    /// Notes that the rank at the place `rank` calls `what`: a collective with all that its ranks must agree on, in
+    /// words. `size` is how large its message is if that must be the same at every rank which states it.
     ///
     /// # Errors
     /// [`Error::Mismatch`] names the two ranks that differ, and what each has called.

@@ -67,7 +67,8 @@ pub trait Catalogue: Sized + 'static {
         Self::entries().into_iter().find(|entry| entry.name == name)
     }
 
-    /// All algorithms that can be made from `parameters`. A name that stands for a choice among others adds none of its own.
+    /// All algorithms that can be made from `parameters`. A name that stands for a choice among others adds none of its
+    /// own.
     ///
     /// # Errors
     /// The parameter that one of them lacks.

@@ -7,11 +7,11 @@ use quantities::Rank;
 
 use crate::shuffle::{inverse, permutation};
 
-/// Ranks that take part in a collective, in an order: the algorithms work with places in this order instead of ranks. The first is
-/// the source or root.
+/// Ranks that take part in a collective, in an order: the algorithms work with places in this order instead of ranks.
+/// The first is the source or root.
 ///
-/// The order determines which messages meet in the network. In cyclic row-major order from the source, a broadcast along the lambda
-/// tree never has two messages in one channel of a mesh with dimension-order routing.
+/// The order determines which messages meet in the network. In cyclic row-major order from the source, a broadcast
+/// along the lambda tree never has two messages in one channel of a mesh with dimension-order routing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group(Members);
 

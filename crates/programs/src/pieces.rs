@@ -29,8 +29,8 @@ pub fn joined(pieces: &[Message]) -> Message {
     }
 }
 
-/// The pieces of a message, which arrive in any order. If some are only sizes, only the sum of all sizes is kept, so that a
-/// simulation of P ranks with P pieces each does not need memory proportional to P squared.
+/// The pieces of a message, which arrive in any order. If some are only sizes, only the sum of all sizes is kept, so
+/// that a simulation of P ranks with P pieces each does not need memory proportional to P squared.
 #[derive(Debug)]
 pub(crate) struct Gathered {
     /// The size of all pieces. [B]

@@ -70,7 +70,8 @@ impl<'run> Collectives<'run> {
         Collectives { has_all_ranks: false, ..self.for_real() }
     }
 
-    /// Takes part in a collective as a rank; returns the data that the rank ends with, or a list with the data from each rank.
+    /// Takes part in a collective as a rank; returns the data that the rank ends with, or a list with the data from
+    /// each rank.
     pub async fn call<'py, E: Endpoint>(
         &self,
         endpoint: &E,

@@ -21,8 +21,8 @@ const BETWEEN_SIGNAL_CHECKS: Duration = Duration::from_millis(50);
 /// The number of Ctrl-C's signal.
 const SIGINT: i32 = 2;
 
-/// The signal whose handler raised `error`: a handler set by `main` raises `SystemExit` with 128 plus the signal, like a shell;
-/// any other error stands for Ctrl-C.
+/// The signal whose handler raised `error`: a handler set by `main` raises `SystemExit` with 128 plus the signal, like
+/// a shell; any other error stands for Ctrl-C.
 fn signal_of(py: Python<'_>, error: &PyErr) -> i32 {
     let status = error
         .is_instance_of::<PySystemExit>(py)
@@ -33,7 +33,8 @@ fn signal_of(py: Python<'_>, error: &PyErr) -> i32 {
     }
 }
 
-/// Runs a command line, with the program's name first, and returns the exit status, 1 if the system can't start a thread for it.
+/// Runs a command line, with the program's name first, and returns the exit status, 1 if the system can't start a
+/// thread for it.
 #[pyfunction]
 pub fn run(py: Python<'_>, arguments: Vec<OsString>) -> PyResult<i32> {
     interrupt::forget();
@@ -95,7 +96,8 @@ pub fn unless_interrupted<T: Send + 'static>(py: Python<'_>, work: impl FnOnce()
     Err(error)
 }
 
-/// Does `work` on a thread of its own, so that this one can pass signals to Python; what a handler raises goes to `signalled`.
+/// Does `work` on a thread of its own, so that this one can pass signals to Python; what a handler raises goes to
+/// `signalled`.
 ///
 /// # Errors
 /// `OSError` if the system can't start the thread.
@@ -115,7 +117,8 @@ fn on_a_thread<T: Send + 'static>(
         });
         match come {
             Ok(result) => {
-                // Otherwise a signal that came with the last of the work would be raised later, wherever Python next looks.
+                // Otherwise a signal that came with the last of the work would be raised later, wherever Python next
+                // looks.
                 if let Err(error) = py.check_signals() {
                     signalled(error);
                 }

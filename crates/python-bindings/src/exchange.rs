@@ -88,7 +88,8 @@ const TRANSFERS: [ColumnOf<(u32, Transfer)>; 4] = [
     ColumnOf("bytes", Kind::Unsigned64, |(_, transfer)| transfer.bytes.0.into()),
 ];
 
-/// The messages: a matrix, the ranks of a complete exchange, or the ranks, density in millionths and seed of random ones.
+/// The messages: a matrix, the ranks of a complete exchange, or the ranks, density in millionths and seed of random
+/// ones.
 type MessagesArguments<'py> = (Option<FileOrText>, Bound<'py, PyAny>, Option<(u32, u64, u64)>, Bound<'py, PyAny>);
 
 /// The schedules of these messages: that of `algorithm`, or those of all algorithms.

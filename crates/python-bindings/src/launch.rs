@@ -55,8 +55,8 @@ pub fn launch_own<'py>(
     PyList::new(py, returned.map_err(|error| of_program(&error))?)
 }
 
-/// Runs a program in Python as one rank, while the others run elsewhere; `begin` begins it. The record has its return value, as
-/// JSON or, if that is impossible, as its Python representation.
+/// Runs a program in Python as one rank, while the others run elsewhere; `begin` begins it. The record has its return
+/// value, as JSON or, if that is impossible, as its Python representation.
 pub fn run_as_rank(begin: Bound<'_, PyAny>, seed: u64, rank: &mut Running) -> PyResult<Record> {
     let py = begin.py();
     let model = machines::load(NO_MACHINE).map_err(|error| of_experiment(&error.into()))?;
@@ -81,7 +81,8 @@ pub fn run_as_rank(begin: Bound<'_, PyAny>, seed: u64, rank: &mut Running) -> Py
 /// The longest value that a rank sends back. [B]
 const LONGEST_VALUE: usize = 3 << 20;
 
-/// A value as JSON, with every digit that Python gives its numbers, or, if that is impossible, as its Python representation.
+/// A value as JSON, with every digit that Python gives its numbers, or, if that is impossible, as its Python
+/// representation.
 fn as_json(value: &Bound<'_, PyAny>) -> PyResult<JsonText> {
     let text = match dumped(value)? {
         Some(text) => text,
@@ -110,7 +111,8 @@ fn dumped(value: &Bound<'_, PyAny>) -> PyResult<Option<JsonText>> {
     Ok(text.ok().and_then(|text| JsonText::new(text).ok()))
 }
 
-/// Runs the program of the catalogue called `name` on `ranks` ranks, with `parameters` in JSON. Returns its results, as JSON.
+/// Runs the program of the catalogue called `name` on `ranks` ranks, with `parameters` in JSON. Returns its results, as
+/// JSON.
 #[pyfunction]
 pub fn launch_named(
     py: Python<'_>,

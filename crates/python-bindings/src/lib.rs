@@ -1,4 +1,5 @@
-//! Maquette as a Python module. Glue only: the functionality is in the other crates, and the Python interface in `python/maquette`.
+//! Maquette as a Python module. Glue only: the functionality is in the other crates, and the Python interface in
+//! `python/maquette`.
 //!
 //! A program in Python is a coroutine that the world itself resumes: `program` connects the two.
 

@@ -1,6 +1,7 @@
 //! Programs for real, over MPI: this process is one of the ranks that an mpiexec has started.
 //!
-//! MPI is initialized with the first launch and finalized with the process, on the same thread: it cannot be initialized twice.
+//! MPI is initialized with the first launch and finalized with the process, on the same thread: it cannot be
+//! initialized twice.
 
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -77,7 +78,8 @@ pub fn launch_own_on_mpi(
     launched(library, |rank| run_as_rank(begin, seed, rank))
 }
 
-/// Runs the program of the catalogue called `name`, with `parameters` in JSON. Returns the records of all ranks, as JSON.
+/// Runs the program of the catalogue called `name`, with `parameters` in JSON. Returns the records of all ranks, as
+/// JSON.
 #[pyfunction]
 pub fn launch_named_on_mpi(
     name: &str,

@@ -17,8 +17,8 @@ use crate::place::Place;
 use crate::received::Received;
 use crate::request::Request;
 
-/// An operation that a program has asked for, and goes on without waiting for its end. It begins when the program next waits for
-/// anything, before that: no time passes until then.
+/// An operation that a program has asked for, and goes on without waiting for its end. It begins when the program next
+/// waits for anything, before that: no time passes until then.
 #[pyclass(frozen, module = "maquette._maquette")]
 pub struct PendingOperation {
     state: Mutex<State>,
@@ -131,7 +131,8 @@ impl Begun {
         Ok(PyTuple::new(py, values)?.into_any())
     }
 
-    /// Waits until one of the operations is over; returns its index, of several at once the first, and what it received.
+    /// Waits until one of the operations is over; returns its index, of several at once the first, and what it
+    /// received.
     pub async fn wait_any<'py, E: Endpoint>(
         &self,
         endpoint: &E,

@@ -1,7 +1,7 @@
 //! A program in Python: a coroutine for each rank, which the world resumes when an operation of the rank is over.
 //!
-//! A coroutine yields requests, which are carried out on the rank's endpoint, and is sent the result of each. There is no
-//! event loop and no further thread, so a run is as deterministic as any other.
+//! A coroutine yields requests, which are carried out on the rank's endpoint, and is sent the result of each. There is
+//! no event loop and no further thread, so a run is as deterministic as any other.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,7 +30,8 @@ pub struct RaisedException {
 
 /// A program in Python.
 pub struct PythonProgram<'py, 'run> {
-    /// Begins a rank, given its number and the number of ranks: returns its endpoint, and an iterator that yields its requests.
+    /// Begins a rank, given its number and the number of ranks: returns its endpoint, and an iterator that yields its
+    /// requests.
     pub begin: Bound<'py, PyAny>,
     /// The exceptions of ranks, in the order in which they were raised.
     pub raised: &'run RefCell<Vec<RaisedException>>,
@@ -71,8 +72,8 @@ impl<'py> PythonProgram<'py, '_> {
         Ok((place.cast_into()?, steps.cast_into()?))
     }
 
-    /// Records what a rank has raised. The others continue, so that the report can say what they waited for, but not after an
-    /// exception that is not an error, such as Ctrl-C.
+    /// Records what a rank has raised. The others continue, so that the report can say what they waited for, but not
+    /// after an exception that is not an error, such as Ctrl-C.
     fn failed<E: Endpoint>(&self, endpoint: &E, error: PyErr) -> Error {
         if !error.is_instance_of::<PyException>(self.begin.py()) {
             self.stop.store(true, Ordering::Relaxed);
@@ -113,7 +114,8 @@ impl<'py, E: Endpoint> PythonRank<'py, '_, E> {
         }
     }
 
-    /// Resumes a coroutine with what it is `given`, and carries out its operations until it has ended or awaits other coroutines.
+    /// Resumes a coroutine with what it is `given`, and carries out its operations until it has ended or awaits other
+    /// coroutines.
     pub async fn advance(&self, steps: &Bound<'py, PyIterator>, mut given: Resumption<'py>) -> Step<'py> {
         loop {
             self.place.get().set_now(self.endpoint.now());

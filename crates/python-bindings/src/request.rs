@@ -40,8 +40,8 @@ pub enum Verb {
     WaitAny,
     /// With operations that go on, which are only asked whether they have ended.
     Test,
-    /// With the name of a collective, its parameters in JSON, for each message a pair of data and size, or None, and the members of the group
-    /// whose ranks take part, or None.
+    /// With the name of a collective, its parameters in JSON, for each message a pair of data and size, or None, and
+    /// the members of the group whose ranks take part, or None.
     Collective,
 }
 
@@ -104,7 +104,8 @@ impl<'py> Request<'py> {
     /// Parses what the program has yielded.
     ///
     /// # Errors
-    /// `TypeError` if that is not a request, or a part of it has the wrong type; `ValueError` for a value that is not allowed.
+    /// `TypeError` if that is not a request, or a part of it has the wrong type; `ValueError` for a value that is not
+    /// allowed.
     pub fn read(yielded: &Bound<'py, PyAny>) -> PyResult<Request<'py>> {
         let request = yielded.cast_exact::<PyTuple>().map_err(|_| foreign(yielded))?;
         let verb = request.get_item(0).map_err(|_| foreign(yielded))?;

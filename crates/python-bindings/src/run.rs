@@ -218,7 +218,8 @@ fn run_recorded(
 }
 
 thread_local! {
-    /// Stops the run of a program in Python on this thread. There is one such run at a time, since it has the thread to itself.
+    /// Stops the run of a program in Python on this thread. There is one such run at a time, since it has the thread to
+    /// itself.
     static STOP: &'static AtomicBool = Box::leak(Box::default());
 }
 
@@ -229,7 +230,8 @@ pub fn stop_of_this_thread() -> &'static AtomicBool {
     stop
 }
 
-/// Runs a program in Python with `parameters`, in JSON; `begin` begins a rank of it. Returns the ranks' return values and the result.
+/// Runs a program in Python with `parameters`, in JSON; `begin` begins a rank of it. Returns the ranks' return values
+/// and the result.
 #[pyfunction]
 pub fn run_own<'py>(
     py: Python<'py>,

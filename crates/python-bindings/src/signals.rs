@@ -11,8 +11,8 @@ thread_local! {
 
 /// Lets Python handle signals that have come; returns whether the rank may go on waiting.
 ///
-/// Python handles signals on its main thread only. If this is another one, it holds the interpreter that the main thread needs for
-/// that, and gives it up for a moment.
+/// Python handles signals on its main thread only. If this is another one, it holds the interpreter that the main
+/// thread needs for that, and gives it up for a moment.
 pub fn should_continue() -> bool {
     Python::attach(|py| {
         py.detach(|| {});

@@ -23,7 +23,8 @@ type Raised = Arc<Mutex<Option<PyErr>>>;
 /// The longest file with certificates or a key that is read.
 const LONGEST: Bytes = Bytes(4 << 20);
 
-/// The files of CAs, and of the client's certificate with its key; and the name in the certificates, if it is not an address.
+/// The files of CAs, and of the client's certificate with its key; and the name in the certificates, if it is not an
+/// address.
 type Tls = (PathBuf, Option<(PathBuf, PathBuf)>, Option<String>);
 
 /// A client of a pool. Threads may share it: they take turns.
@@ -79,8 +80,8 @@ impl StoreClient {
         PyList::new(py, objects.collect::<PyResult<Vec<_>>>()?)
     }
 
-    /// How often requests were sent, MOVED was received, the image was adjusted, requests had to wait, all slots were asked for, and
-    /// connections were opened.
+    /// How often requests were sent, MOVED was received, the image was adjusted, requests had to wait, all slots were
+    /// asked for, and connections were opened.
     fn counts(&self, py: Python<'_>) -> PyResult<(u64, u64, u64, u64, u64, u64)> {
         let counts = py.detach(|| held(&self.pool).as_ref().map(Pool::counts));
         let Counts { sent, moved, adjustments, delays, maps, connections } = counts.ok_or_else(closed)?;

@@ -25,7 +25,8 @@ pub struct Sweep {
     journal: Arc<Mutex<Option<Journal>>>,
 }
 
-/// The sweep that a command line asks for, with the program's name first: the sweep as JSON, and the file for its table.
+/// The sweep that a command line asks for, with the program's name first: the sweep as JSON, and the file for its
+/// table.
 ///
 /// # Errors
 /// `SystemExit` with the exit status, if the line is wrong, which has been reported, or asks for help.
@@ -41,8 +42,8 @@ fn wrong(error: impl ToString) -> PyErr {
 
 #[pymethods]
 impl Sweep {
-    /// The sweep over `axes` of the experiment in the file `path` or with these fields, both in JSON. Finished points are kept next to
-    /// the file `out`, if there is one.
+    /// The sweep over `axes` of the experiment in the file `path` or with these fields, both in JSON. Finished points
+    /// are kept next to the file `out`, if there is one.
     #[new]
     fn new(path: Option<PathBuf>, fields: Option<&str>, axes: &str, out: Option<PathBuf>) -> PyResult<Sweep> {
         files::forget();

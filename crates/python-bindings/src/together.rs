@@ -7,9 +7,9 @@
 //!                                                          +- d
 //! ```
 //!
-//! However deep the tree, all are polled from one place. Futures within futures would need a stack as deep as the tree, to be polled and to be
-//! dropped, and a recursion that a program forgets to end would go on until there is none left. So the depth has a bound of its own, that of
-//! Python's calls, which holds in a thread with a small stack, too.
+//! However deep the tree, all are polled from one place. Futures within futures would need a stack as deep as the tree,
+//! to be polled and to be dropped, and a recursion that a program forgets to end would go on until there is none left.
+//! So the depth has a bound of its own, that of Python's calls, which holds in a thread with a small stack, too.
 
 use endpoint::{AnyFuture, Concurrent, Endpoint};
 use pyo3::exceptions::{PyRecursionError, PyValueError};
@@ -62,8 +62,8 @@ impl<'py, 'a, 'run, E: Endpoint> Tree<'py, 'a, 'run, E> {
         Tree { rank, py, coroutines: vec![Some(root)], free: Vec::new(), running: Concurrent::default() }
     }
 
-    /// Has the root await these: returns what they returned, in a tuple, or the index of the first that has ended and what it returned.
-    /// Those that have not ended by then are closed.
+    /// Has the root await these: returns what they returned, in a tuple, or the index of the first that has ended and
+    /// what it returned. Those that have not ended by then are closed.
     pub async fn run(mut self, wait: Wait, all: Vec<Bound<'py, PyIterator>>) -> Resumption<'py> {
         let mut reached = Some((ROOT, Step::Awaits(wait, all)));
         while let Some((number, step)) = reached {
@@ -147,8 +147,8 @@ impl<'py, 'a, 'run, E: Endpoint> Tree<'py, 'a, 'run, E> {
 }
 
 impl<'py, E> Tree<'py, '_, '_, E> {
-    /// Closes what a coroutine awaits, so that its `finally` blocks run now: what is deepest first, since Python closes the coroutines that only a
-    /// closed one has held within one another.
+    /// Closes what a coroutine awaits, so that its `finally` blocks run now: what is deepest first, since Python closes
+    /// the coroutines that only a closed one has held within one another.
     ///
     /// # Errors
     /// What the first failing one raised.

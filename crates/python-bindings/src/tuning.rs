@@ -67,7 +67,8 @@ pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
 }
 
-/// The question to the planner: the operation, ranks, bytes, a matrix, the budget in millions; the placement of ranks and its seed.
+/// The question to the planner: the operation, ranks, bytes, a matrix, the budget in millions; the placement of ranks
+/// and its seed.
 type QuestionArguments<'py> =
     (String, Bound<'py, PyAny>, Bound<'py, PyAny>, Option<FileOrText>, Option<f64>, Option<String>, Option<u64>);
 
@@ -132,7 +133,8 @@ fn question(
     }
 }
 
-/// Fits fields of the description of `machine` to measured times: returns the result, as JSON, and the fitted description.
+/// Fits fields of the description of `machine` to measured times: returns the result, as JSON, and the fitted
+/// description.
 #[pyfunction]
 pub fn calibrate(
     py: Python<'_>,

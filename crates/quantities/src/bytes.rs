@@ -49,8 +49,8 @@ impl FromStr for Bytes {
     }
 }
 
-/// In the binary unit that leaves the smallest whole number: `4 KiB`, `1000 B`. Decimal units are read, but not written: beside `1 KiB`, a
-/// `1 kB` would be taken for the same.
+/// In the binary unit that leaves the smallest whole number: `4 KiB`, `1000 B`. Decimal units are read, but not
+/// written: beside `1 KiB`, a `1 kB` would be taken for the same.
 impl fmt::Display for Bytes {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let divides = |unit: &&Unit| self.0 > 0 && self.0.is_multiple_of(unit.1);

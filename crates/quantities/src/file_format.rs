@@ -1,7 +1,7 @@
 //! What a file is, by its beginning: formats of this project and of other tools that people give to the wrong command.
 //!
-//! Readers ask when they have failed: a file that is none of these is told what is wrong in it, and one that is, what it is
-//! and what reads it.
+//! Readers ask when they have failed: a file that is none of these is told what is wrong in it, and one that is, what
+//! it is and what reads it.
 
 use std::path::Path;
 
@@ -215,7 +215,8 @@ impl<'file> Beginning<'file> {
         self.first_line().is_some_and(|line| line.starts_with('{')) && parts.iter().all(|part| self.text.contains(part))
     }
 
-    /// Whether it is a sequence of messages of protobuf, each after its length, of which the first tells the version or the schema.
+    /// Whether it is a sequence of messages of protobuf, each after its length, of which the first tells the version or
+    /// the schema.
     fn is_chakra(&self) -> bool {
         let Some((length, rest)) = varint(self.bytes) else { return false };
         let message = rest.get(..usize::try_from(length).unwrap_or(usize::MAX)).unwrap_or(rest);

@@ -9,8 +9,8 @@ use crate::Bytes;
 /// The content of the file `path`, text or bytes, of at most `most`.
 ///
 /// # Errors
-/// When it cannot be read; of the kind [`io::ErrorKind::FileTooLarge`] when it is longer than `most`, and then no more than that
-/// is read.
+/// When it cannot be read; of the kind [`io::ErrorKind::FileTooLarge`] when it is longer than `most`, and then no more
+/// than that is read.
 pub fn read_at_most(path: &Path, most: Bytes) -> io::Result<Vec<u8>> {
     let mut content = Vec::new();
     BoundedFile::open(path, most)?.read_to_end(&mut content)?;

@@ -13,7 +13,8 @@ pub fn by_name<T: Copy>(found: &str, all: &[T], name: impl Fn(T) -> &'static str
     })
 }
 
-/// Gives a type its serde form and its JSON Schema by the names of its values, from its functions `all`, `name` and `about`.
+/// Gives a type its serde form and its JSON Schema by the names of its values, from its functions `all`, `name` and
+/// `about`.
 #[macro_export]
 macro_rules! written_by_name {
     ($($type:ty),+) => {$(

@@ -108,8 +108,8 @@ impl Kind {
     }
 }
 
-/// The unit among `units` that a mistyped one was meant to be. It must begin with the same letter: another prefix would be off by
-/// a factor of a thousand. A single letter can mean anything.
+/// The unit among `units` that a mistyped one was meant to be. It must begin with the same letter: another prefix would
+/// be off by a factor of a thousand. A single letter can mean anything.
 pub(crate) fn nearest_unit(unit: &str, units: &[Unit]) -> Option<Unit> {
     let first = |name: &str| name.chars().next().map(|letter| letter.to_ascii_lowercase());
     let alike = units.iter().filter(|known| first(known.0) == first(unit));

@@ -23,7 +23,8 @@ impl Rate {
     pub fn bytes_per_second(self) -> f64 {
         self.0 as f64 / 8.0
     }
-    /// How long `amount` takes at this rate, rounded to the nearest picosecond; [`Duration::LONGEST`] when that is longer.
+    /// How long `amount` takes at this rate, rounded to the nearest picosecond; [`Duration::LONGEST`] when that is
+    /// longer.
     pub fn time_of(self, amount: Bytes) -> Duration {
         let numerator = u128::from(amount.0) * 8 * 1_000_000_000_000;
         let rate = u128::from(self.0);
@@ -100,8 +101,8 @@ static RATE: Kind = Kind {
     too_large: "it is too large",
 };
 
-/// Bits and bytes differ by a factor of eight, and only the case of a letter distinguishes them. So a unit of one is never
-/// taken for a unit of the other, and where the case may have been lost, both are suggested.
+/// Bits and bytes differ by a factor of eight, and only the case of a letter distinguishes them. So a unit of one is
+/// never taken for a unit of the other, and where the case may have been lost, both are suggested.
 fn suggestion(unit: &str) -> String {
     let nearest = |bytes: bool| {
         let is_alike = |known: &&Unit| (known.0.contains('B') || known.0.contains("byte")) == bytes;
@@ -137,7 +138,8 @@ impl FromStr for Rate {
     }
 }
 
-/// In the largest decimal unit of bytes per second that is not larger than the value: `27 MB/s`, `12.5 MB/s`, `5 bit/s`.
+/// In the largest decimal unit of bytes per second that is not larger than the value: `27 MB/s`, `12.5 MB/s`,
+/// `5 bit/s`.
 impl fmt::Display for Rate {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let decimal = &BYTE_UNITS[..4];

@@ -13,8 +13,8 @@ const SHOWN: usize = 120;
 /// What stands for the rest.
 const ELLIPSIS: &str = "...";
 
-/// Untrusted text as it can be printed: on one line, not too long, and with characters that a terminal would obey or not show escaped,
-/// such as `\n` or `\u{1b}`. The output of this function passes through unchanged.
+/// Untrusted text as it can be printed: on one line, not too long, and with characters that a terminal would obey or
+/// not show escaped, such as `\n` or `\u{1b}`. The output of this function passes through unchanged.
 pub fn shown(text: &str) -> String {
     let (mut shown, mut fitting) = (String::new(), 0);
     for character in text.chars() {

@@ -10,8 +10,8 @@ pub fn nearest<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
     (steps <= 1 + longest / 4 && steps < longest).then_some(name)
 }
 
-/// How many letters must be inserted, deleted, changed or swapped with their neighbour to turn `found` into `name`, ignoring
-/// case.
+/// How many letters must be inserted, deleted, changed or swapped with their neighbour to turn `found` into `name`,
+/// ignoring case.
 pub fn edit_distance(found: &str, name: &str) -> usize {
     strsim::osa_distance(&found.to_ascii_lowercase(), &name.to_ascii_lowercase())
 }

@@ -1,8 +1,8 @@
 //! Instants and lengths of simulated time, in whole picoseconds.
 //!
-//! Both end at 2^63 - 1 ps, some 106 days: [`Time::NEVER`] and [`Duration::LONGEST`]. Whatever is greater is that value: a sum or product
-//! never wraps, and every time fits into the signed 64 bits of files and of other languages. Code that reports a time first checks that
-//! it is still below that value.
+//! Both end at 2^63 - 1 ps, some 106 days: [`Time::NEVER`] and [`Duration::LONGEST`]. Whatever is greater is that
+//! value: a sum or product never wraps, and every time fits into the signed 64 bits of files and of other languages.
+//! Code that reports a time first checks that it is still below that value.
 
 use std::fmt;
 use std::iter::Sum;

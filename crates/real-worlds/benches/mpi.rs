@@ -1,8 +1,9 @@
-//! Messages on MPI compared with a C program on the same library: half the round trip of 8 B, and the bandwidth at 1 MiB.
+//! Messages on MPI compared with a C program on the same library: half the round trip of 8 B, and the bandwidth at 1
+//! MiB.
 //!
-//! `cargo bench -p maquette-real-worlds --bench mpi`. It runs itself and the compiled C program in turn, under the mpiexec of the
-//! Python environment of the working tree, or the one named by `MPIEXEC`; the best of several turns counts, since other load can only
-//! slow them down.
+//! `cargo bench -p maquette-real-worlds --bench mpi`. It runs itself and the compiled C program in turn, under the
+//! mpiexec of the Python environment of the working tree, or the one named by `MPIEXEC`; the best of several turns
+//! counts, since other load can only slow them down.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

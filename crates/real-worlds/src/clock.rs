@@ -16,8 +16,8 @@ impl Clock {
         Clock::starting_at(machine_time())
     }
 
-    /// A clock that begins when the machine's clock shows `zero` nanoseconds: processes of one machine that agree on it have the same
-    /// time.
+    /// A clock that begins when the machine's clock shows `zero` nanoseconds: processes of one machine that agree on it
+    /// have the same time.
     pub const fn starting_at(zero: u64) -> Clock {
         Clock { zero }
     }

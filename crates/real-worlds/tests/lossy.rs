@@ -1,4 +1,5 @@
-//! A thousand broadcasts by ranks in threads of their own, with one datagram in twenty lost: each arrives as it was sent.
+//! A thousand broadcasts by ranks in threads of their own, with one datagram in twenty lost: each arrives as it was
+//! sent.
 
 use std::cell::Cell;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket};

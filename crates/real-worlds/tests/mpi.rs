@@ -1,6 +1,7 @@
 //! The endpoint's conformance suite on MPI: this test starts itself under an mpiexec, once for each number of ranks.
 //!
-//! The mpiexec is that of the Python environment of the working tree, where `make test` installs it, or the one named by `MPIEXEC`.
+//! The mpiexec is that of the Python environment of the working tree, where `make test` installs it, or the one named
+//! by `MPIEXEC`.
 
 use std::cell::RefCell;
 use std::env;
@@ -11,7 +12,8 @@ use endpoint::{Endpoint, Error, Message, Program, Result, conformance};
 use maquette_real_worlds::MpiWorld;
 use quantities::{Bytes, Duration, Rank};
 
-/// How long ranks of these checks wait for what never arrives: briefly, but longer than a rank may be without a processor.
+/// How long ranks of these checks wait for what never arrives: briefly, but longer than a rank may be without a
+/// processor.
 const PATIENCE: Duration = Duration::from_microseconds(500_000);
 
 /// How long they wait for the others after each check.
@@ -59,8 +61,8 @@ impl Program for ShareReports<'_> {
     }
 }
 
-/// The other ranks send rank 0 many messages before it receives any: small ones, more than MPI may still hold after their sends, and large ones
-/// among them.
+/// The other ranks send rank 0 many messages before it receives any: small ones, more than MPI may still hold after
+/// their sends, and large ones among them.
 struct Flood;
 
 impl Flood {
@@ -112,8 +114,8 @@ fn conform() {
         conformance::a_request_that_nothing_ends_is_a_deadlock(&Processes(&world));
     }
     println!("rank {} of {ranks} conforms", world.borrow().rank());
-    // Checks that end in a deadlock leave operations in progress, so that MPI can't end properly; and then mpiexec needs time to pass on
-    // the output.
+    // Checks that end in a deadlock leave operations in progress, so that MPI can't end properly; and then mpiexec
+    // needs time to pass on the output.
     world.borrow_mut().run_isolated(&ShareReports("")).expect("all ranks are there");
     world.borrow().abort(0);
 }

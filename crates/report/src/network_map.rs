@@ -39,8 +39,8 @@ pub enum ChannelShading {
 
 /// A map of a network: routers where the description places them, channels as lines.
 ///
-/// A channel's colour shows during what share of the run it carried flits or was blocked; a router's colour, how long a header
-/// there was blocked on average.
+/// A channel's colour shows during what share of the run it carried flits or was blocked; a router's colour, how long a
+/// header there was blocked on average.
 #[derive(Clone, Copy, Debug)]
 pub struct NetworkMap<'a> {
     /// Its title; empty where the context makes it clear.
@@ -65,8 +65,8 @@ impl NetworkMap<'_> {
         let between = network.channels.iter().zip(&answer.channels).filter(|(channel, _)| joins_routers(channel));
         between.map(|(_, done)| blocked_share(answer, done)).fold(0.0, f64::max)
     }
-    /// The largest share of the run during which a channel between routers of `network` carried flits in `answer`; if none of them did,
-    /// of any channel.
+    /// The largest share of the run during which a channel between routers of `network` carried flits in `answer`; if
+    /// none of them did, of any channel.
     pub fn peak_carried(network: &FlitNetwork, answer: &Answer) -> f64 {
         let share = |(_, done): (&Channel, &ChannelStatistics)| share(answer, done.busy.seconds());
         let all = || network.channels.iter().zip(&answer.channels);

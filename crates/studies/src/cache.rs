@@ -1,7 +1,7 @@
 //! Answers kept from one reproduction to the next, so that unchanged runs are not repeated.
 //!
-//! An answer depends on the run and on the simulator. The run is identified by its paper and by every field of its job; the
-//! simulator, by [`VERSION`].
+//! An answer depends on the run and on the simulator. The run is identified by its paper and by every field of its job;
+//! the simulator, by [`VERSION`].
 
 use std::fmt::Debug;
 
@@ -21,8 +21,8 @@ pub trait RunCache: Sync {
     fn keep(&self, run: &str, answer: &str);
 }
 
-/// The answer to a `job` of `paper`: the kept one, or that of `run`, which is then kept. Failures are not kept, nor are answers
-/// that depend on the wall time of a run.
+/// The answer to a `job` of `paper`: the kept one, or that of `run`, which is then kept. Failures are not kept, nor are
+/// answers that depend on the wall time of a run.
 ///
 /// # Errors
 /// Those of `run`.

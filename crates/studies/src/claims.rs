@@ -1,7 +1,9 @@
-//! The claims of a paper, and the conditions under which they are met: `experiments/<paper>/claims.toml`, read and checked.
+//! The claims of a paper, and the conditions under which they are met: `experiments/<paper>/claims.toml`, read and
+//! checked.
 //!
-//! The file holds every published number, every threshold and the reason for it; a study computes quantities, and knows none of
-//! these. Each condition of a claim has a verdict of its own: it holds if it does for every number of its quantity.
+//! The file holds every published number, every threshold and the reason for it; a study computes quantities, and knows
+//! none of these. Each condition of a claim has a verdict of its own: it holds if it does for every number of its
+//! quantity.
 //!
 //! ```toml
 //! [difference]
@@ -30,8 +32,8 @@
 //! missed_because = "all eight cross one link"
 //! ```
 //!
-//! `clearly_below = 1.1` is less than 1.1 by the difference of the paper, here 1 %. A condition with `contradicts` in place of
-//! `missed_because` is one that something else in the paper contradicts, and says what.
+//! `clearly_below = 1.1` is less than 1.1 by the difference of the paper, here 1 %. A condition with `contradicts` in
+//! place of `missed_because` is one that something else in the paper contradicts, and says what.
 
 use std::ops::Range;
 
@@ -350,8 +352,8 @@ fn numbers(value: &Value) -> Option<Vec<f64>> {
 }
 
 impl Claim {
-    /// The published numbers of `quantity`, one for each of the `cases`. A single number stands for all of them, and a single row for each
-    /// of several rows of cases.
+    /// The published numbers of `quantity`, one for each of the `cases`. A single number stands for all of them, and a
+    /// single row for each of several rows of cases.
     pub fn printed_for(&self, quantity: &str, cases: usize) -> Option<Vec<f64>> {
         let value = printed(self.published.as_ref(), quantity)?;
         let row = number(value).map(|number| vec![number]).or_else(|| numbers(value))?;

@@ -91,8 +91,8 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// The bound that they make, where two numbers differ if they are `difference_percent` apart: that part of the number, or so many
-    /// percentage points where it is zero.
+    /// The bound that they make, where two numbers differ if they are `difference_percent` apart: that part of the
+    /// number, or so many percentage points where it is zero.
     ///
     /// # Errors
     /// Why they make none.

@@ -1,7 +1,8 @@
 //! The costs of a paper's machines: those that were chosen, or a draw around them.
 //!
-//! The papers print few costs of nodes and networks, so any set of them is known only to within a few percent, however well it fits. Each
-//! cost of a drawn set is the chosen one times a factor between 1 / (1 + s) and 1 + s, whose logarithm is uniform.
+//! The papers print few costs of nodes and networks, so any set of them is known only to within a few percent, however
+//! well it fits. Each cost of a drawn set is the chosen one times a factor between 1 / (1 + s) and 1 + s, whose
+//! logarithm is uniform.
 
 use machines::model::Machine;
 use quantities::splitmix64::Draws;
@@ -31,7 +32,8 @@ pub enum Costs {
 }
 
 impl Costs {
-    /// The machine of `preset` with `settings`, and its `chosen` fields as drawn. Presets of one `family` have the same factors.
+    /// The machine of `preset` with `settings`, and its `chosen` fields as drawn. Presets of one `family` have the same
+    /// factors.
     ///
     /// # Errors
     /// Why it cannot be loaded.

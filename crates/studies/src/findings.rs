@@ -77,7 +77,8 @@ impl Findings {
         self
     }
 
-    /// The same with a quantity that is the mean of absolute deviations of cells of a table from what is printed, with the worst of them.
+    /// The same with a quantity that is the mean of absolute deviations of cells of a table from what is printed, with
+    /// the worst of them.
     #[must_use]
     pub fn with_mean_deviation(mut self, name: &'static str, cells: &[Cell]) -> Findings {
         let deviation = |cell: &Cell| (cell.ours / cell.printed - 1.0) * 100.0;

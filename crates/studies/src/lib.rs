@@ -1,7 +1,7 @@
 //! The claims of papers, reproduced: what a paper states, what we find, and whether they agree.
 //!
-//! A paper is a list of [`Study`]s, one per figure. Each says what must be run, judges the claims that depend on it, and
-//! draws the figure. Runs that several studies need are made once.
+//! A paper is a list of [`Study`]s, one per figure. Each says what must be run, judges the claims that depend on it,
+//! and draws the figure. Runs that several studies need are made once.
 
 pub mod bcast;
 mod cache;
@@ -146,9 +146,9 @@ pub struct Reproduction {
     pub interrupted: bool,
 }
 
-/// Reproduces the claims of `papers`, one paper after another, the one with the least work first, so that there is soon something to
-/// read. `watch` receives the overall progress, and `judged` the claims of each paper as soon as they are judged. With a `cache`,
-/// earlier runs are not repeated.
+/// Reproduces the claims of `papers`, one paper after another, the one with the least work first, so that there is soon
+/// something to read. `watch` receives the overall progress, and `judged` the claims of each paper as soon as they are
+/// judged. With a `cache`, earlier runs are not repeated.
 ///
 /// # Errors
 /// An error in a file of claims.

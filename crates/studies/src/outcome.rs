@@ -14,7 +14,8 @@ use super::runs::MissingAnswer;
 pub enum Verdict {
     /// Our own run shows it, and nothing was fitted to it.
     Met,
-    /// Our own run shows it with parameters that were fitted to it, or chosen by it: it shows that such parameters exist.
+    /// Our own run shows it with parameters that were fitted to it, or chosen by it: it shows that such parameters
+    /// exist.
     MetFitted,
     /// Our own run shows something else, and so does something else that the paper prints.
     ContradictsPaper,

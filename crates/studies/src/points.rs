@@ -79,7 +79,8 @@ pub enum By {
     Commands {
         /// The commands.
         lines: &'static [&'static str],
-        /// Where the number is in that JSON: a JSON pointer. `*` takes the mean over a list, and `#` at its end the length of one.
+        /// Where the number is in that JSON: a JSON pointer. `*` takes the mean over a list, and `#` at its end the
+        /// length of one.
         reads: &'static str,
     },
     /// By two commands that print JSON: by how many percent the number of one is more than that of the other.

@@ -1,7 +1,8 @@
 //! How robust the verdicts are: in how many draws of the costs that were chosen each condition of a paper holds.
 //!
-//! `maquette reproduce --robustness` makes all runs of a paper again with each draw, judges every condition, and keeps the counts in
-//! `experiments/<paper>/robustness.toml`, with the commit that made them. A report shows them beside the verdicts.
+//! `maquette reproduce --robustness` makes all runs of a paper again with each draw, judges every condition, and keeps
+//! the counts in `experiments/<paper>/robustness.toml`, with the commit that made them. A report shows them beside the
+//! verdicts.
 
 use std::collections::BTreeMap;
 use std::fmt::{Debug, Write as _};
@@ -183,7 +184,8 @@ impl Robustness {
     }
 }
 
-/// Judges the conditions of `paper` in its other configuration, if it has one, and then with each draw, from where `before` ends up to `draws`; `each` receives the counts after each draw.
+/// Judges the conditions of `paper` in its other configuration, if it has one, and then with each draw, from where
+/// `before` ends up to `draws`; `each` receives the counts after each draw.
 ///
 /// # Errors
 /// An error in a file of claims, a run that fails, or what `each` returns.

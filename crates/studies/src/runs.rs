@@ -91,8 +91,8 @@ pub fn plan<J: Job>(jobs: impl IntoIterator<Item = J>) -> Vec<J> {
     distinct.into_iter().collect()
 }
 
-/// Runs all of `jobs` by `run`: those that may run beside others on `watch.threads` threads, the longest first, then the rest
-/// one by one. The results do not depend on which thread ran what.
+/// Runs all of `jobs` by `run`: those that may run beside others on `watch.threads` threads, the longest first, then
+/// the rest one by one. The results do not depend on which thread ran what.
 pub fn run_all<J: Job, A: Send>(
     jobs: &[J],
     run: &(dyn Fn(&J) -> Result<A, String> + Sync),

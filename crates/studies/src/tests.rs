@@ -64,8 +64,9 @@ pub(super) fn each_judge_can_say_no<J: Job, A: Send>(
     }
 }
 
-/// Checks that every condition of the claims of `cases` fails with some runs: those that meet the claim, each changed at random by
-/// `change`. Those that `no_run_decides` are excepted: they are computed without any run, and tested next to their study.
+/// Checks that every condition of the claims of `cases` fails with some runs: those that meet the claim, each changed
+/// at random by `change`. Those that `no_run_decides` are excepted: they are computed without any run, and tested next
+/// to their study.
 pub(super) fn every_condition_can_fail<J: Job, A: Send>(
     studies: &[Study<J, A>],
     paper: Result<Paper, ClaimsError>,

@@ -2,8 +2,8 @@
 
 /// A call. Ranks are those of its communicator.
 ///
-/// What only the program can know is resolved: every start of a persistent request begins a new request; of several requests that
-/// were waited for, the completed ones are listed; a test that found nothing is not a call.
+/// What only the program can know is resolved: every start of a persistent request begins a new request; of several
+/// requests that were waited for, the completed ones are listed; a test that found nothing is not a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Call {
     /// `MPI_Send` and its kin.
@@ -16,7 +16,8 @@ pub enum Call {
     BeginReceive(u32, Message),
     /// `MPI_Sendrecv`.
     SendReceive(Box<Transfer>),
-    /// The source and tag of the message that a wildcard receive has got: its request, the source, the tag. No time passes.
+    /// The source and tag of the message that a wildcard receive has got: its request, the source, the tag. No time
+    /// passes.
     Matched(u32, u32, u32),
     /// `MPI_Wait` and its kin, or a successful test: the requests that were completed.
     Wait(Box<[u32]>),
@@ -30,8 +31,8 @@ pub enum Call {
     Collective(Box<Collective>),
     /// A nonblocking collective, such as `MPI_Iallreduce`.
     BeginCollective(u32, Box<Collective>),
-    /// A communicator was created: its number, and the ranks of its members in `MPI_COMM_WORLD`. The number may have been another's
-    /// before.
+    /// A communicator was created: its number, and the ranks of its members in `MPI_COMM_WORLD`. The number may have
+    /// been another's before.
     Communicator(u32, Box<[u32]>),
     /// A call that no replay can follow.
     Unsupported(Box<str>),
@@ -92,10 +93,11 @@ pub struct Collective {
     pub communicator: u32,
     /// The root, if it has one.
     pub root: u32,
-    /// What the rank contributes; for a scatter what it receives, for an exchange what each other rank receives from it. [B]
+    /// What the rank contributes; for a scatter what it receives, for an exchange what each other rank receives from
+    /// it. [B]
     pub bytes: u64,
-    /// For a collective with individual sizes, that of each rank: at the root of a gather or scatter, and in each call of the others; for
-    /// `MPI_Alltoallv` what is sent to each, followed by what is received from each. [B]
+    /// For a collective with individual sizes, that of each rank: at the root of a gather or scatter, and in each call
+    /// of the others; for `MPI_Alltoallv` what is sent to each, followed by what is received from each. [B]
     pub counts: Box<[u64]>,
 }
 

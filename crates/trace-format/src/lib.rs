@@ -1,10 +1,11 @@
 //! The recorded calls of an MPI process, and their encoding.
 //!
-//! A trace is a folder with a file for each rank, [`file_name`]. A file is a [`Header`] followed by [`Call`]s, each with the time that the
-//! process computed before it. The recorder ([`encode`]) and the readers ([`Calls`]) share this crate, which knows nothing else.
+//! A trace is a folder with a file for each rank, [`file_name`]. A file is a [`Header`] followed by [`Call`]s, each
+//! with the time that the process computed before it. The recorder ([`encode`]) and the readers ([`Calls`]) share this
+//! crate, which knows nothing else.
 //!
-//! Numbers are written in as few bytes as they need, seven bits in each, lowest first (LEB128); lists as runs of equal numbers. A call
-//! with its time takes about ten bytes.
+//! Numbers are written in as few bytes as they need, seven bits in each, lowest first (LEB128); lists as runs of equal
+//! numbers. A call with its time takes about ten bytes.
 //!
 //! | bytes | what |
 //! |---|---|
@@ -36,7 +37,8 @@ pub const ITSELF: u32 = 1;
 pub const FOLDER_VARIABLE: &str = "MAQUETTE_TRACE_DIR";
 /// The environment variable with the clock that they read: `monotonic` or `cpu`.
 pub const CLOCK_VARIABLE: &str = "MAQUETTE_TRACE_CLOCK";
-/// The file in that folder that says why they can't be traced: two lines, with what the program runs with, and what helps.
+/// The file in that folder that says why they can't be traced: two lines, with what the program runs with, and what
+/// helps.
 pub const NOT_TRACED: &str = "not-traced";
 
 /// The name of the file of a rank.

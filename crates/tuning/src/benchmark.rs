@@ -142,8 +142,8 @@ impl Benchmark {
         }
     }
 
-    /// The order of one of `ranks` ranks that both sends and receives in a step: they alternate if sends wait for their receivers and
-    /// the algorithm is one of the CM-5 paper, on whose machine they waited.
+    /// The order of one of `ranks` ranks that both sends and receives in a step: they alternate if sends wait for their
+    /// receivers and the algorithm is one of the CM-5 paper, on whose machine they waited.
     pub fn order(&self, machine: &Machine, ranks: u32) -> SendReceiveOrder {
         let of_the_paper = |largest| {
             let waits = waits_for_receivers(machine, largest);

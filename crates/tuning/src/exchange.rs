@@ -149,7 +149,8 @@ impl ScheduleSummary {
         ScheduleSummary { bound: machine.map(bound), ..self }
     }
 
-    /// How many times as long as the busiest rank's bytes the steps take, if the ranks stay in step and only bytes count.
+    /// How many times as long as the busiest rank's bytes the steps take, if the ranks stay in step and only bytes
+    /// count.
     pub fn stretch(&self) -> f64 {
         let least = self.measures.most_bytes_of_a_rank.0;
         if least == 0 { 1.0 } else { self.measures.bytes_in_step.0 as f64 / least as f64 }
@@ -185,8 +186,8 @@ impl ScheduleSummary {
     }
 }
 
-/// How many of `ranks` ranks each branch below the root has in a tree like the CM-5's, with four branches a router: the largest power of
-/// four below their number.
+/// How many of `ranks` ranks each branch below the root has in a tree like the CM-5's, with four branches a router: the
+/// largest power of four below their number.
 pub fn usual_branch(ranks: u32) -> u32 {
     std::iter::successors(Some(1_u32), |branch| branch.checked_mul(4)).take_while(|&it| it < ranks).last().unwrap_or(1)
 }
@@ -227,7 +228,8 @@ pub struct CheckResult {
     pub wrong: Option<String>,
 }
 
-/// Checks a schedule of `pattern`; only its steps if messages are forwarded, since then no pattern describes what it moves.
+/// Checks a schedule of `pattern`; only its steps if messages are forwarded, since then no pattern describes what it
+/// moves.
 pub fn check(schedule: &Schedule, pattern: Option<&Pattern>) -> CheckResult {
     let (right, checked) = match (pattern, schedule.rule) {
         (Some(pattern), Rule::OneEach) => {

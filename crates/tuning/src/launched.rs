@@ -12,8 +12,8 @@ pub struct Repetitions {
     pub runs: u32,
     /// The runs before these in each pass, which do not count: what a computer does for the first time takes longer.
     pub warm_up: u32,
-    /// The passes over all programs in which these are divided, so that slow changes of a computer, such as its temperature, affect all
-    /// programs and not just the first ones. Ranks are launched anew in each pass.
+    /// The passes over all programs in which these are divided, so that slow changes of a computer, such as its
+    /// temperature, affect all programs and not just the first ones. Ranks are launched anew in each pass.
     pub passes: u32,
 }
 
@@ -37,8 +37,9 @@ pub fn median_time(mut times: Vec<Duration>) -> Option<Duration> {
     times.get(times.len().saturating_sub(1) / 2).copied()
 }
 
-/// The median time of an experiment that is run repeatedly. On an Ethernet these are as many simulated runs, as in each of them ranks know
-/// the round trips of those before; without faults all passes are equal. On other machines all runs are equal.
+/// The median time of an experiment that is run repeatedly. On an Ethernet these are as many simulated runs, as in each
+/// of them ranks know the round trips of those before; without faults all passes are equal. On other machines all runs
+/// are equal.
 ///
 /// # Errors
 /// If the machine can't run it, or it has several programs.

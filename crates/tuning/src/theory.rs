@@ -35,8 +35,8 @@ pub struct Theory {
 }
 
 impl Theory {
-    /// The results for `nodes` nodes; also for a tree in which a source always keeps the share `alpha`; and also in seconds, if a
-    /// step is `t0`.
+    /// The results for `nodes` nodes; also for a tree in which a source always keeps the share `alpha`; and also in
+    /// seconds, if a step is `t0`.
     ///
     /// # Errors
     /// Too few or too many nodes; a `t0` with which a time can't be represented.

@@ -123,8 +123,8 @@ fn the_costs_of_the_nodes_of_a_network_are_found() {
     assert!(outcome.mean_error(&calibration.measurements, true).unwrap() < 0.002);
 }
 
-/// The intervals are 95% confidence intervals: with errors of a few percent in the times they contain the values with which the times
-/// were made.
+/// The intervals are 95% confidence intervals: with errors of a few percent in the times they contain the values with
+/// which the times were made.
 #[test]
 fn with_errors_in_the_times_the_intervals_hold_the_truth() {
     let truth = described("loggp", &[("o", "7us"), ("L", "30us"), ("G", "20ns")]);

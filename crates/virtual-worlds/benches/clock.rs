@@ -1,9 +1,9 @@
 //! How fast the clock world is: a broadcast to a million ranks, exchanges of many messages, and a GOAL schedule whose
 //! messages are all posted at once.
 //!
-//! Every case runs in a process of its own, so that its peak of resident memory is its own, too. One line per case: the name, ranks,
-//! messages, seconds, millions of messages per second, peak resident megabytes, simulated microseconds. A pairwise exchange among 16,384
-//! ranks should take less than a minute.
+//! Every case runs in a process of its own, so that its peak of resident memory is its own, too. One line per case: the
+//! name, ranks, messages, seconds, millions of messages per second, peak resident megabytes, simulated microseconds. A
+//! pairwise exchange among 16,384 ranks should take less than a minute.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -88,7 +88,8 @@ fn measure<P: Program>(case: &str, ranks: u32, program: &P) {
     print_case(case, ranks, seconds, &answer);
 }
 
-/// A schedule: one line for reading it, one for running it. The text is read from a file piece by piece, as the command does.
+/// A schedule: one line for reading it, one for running it. The text is read from a file piece by piece, as the command
+/// does.
 #[allow(clippy::disallowed_methods)] // as above
 fn measure_goal(case: &str, ranks: u32, items: fn(u32, u32) -> String) {
     let path = std::env::temp_dir().join(format!("maquette-{}-{case}.goal", std::process::id()));

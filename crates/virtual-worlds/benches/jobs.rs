@@ -1,7 +1,7 @@
 //! What it costs to run two jobs on one machine, compared with what each of them costs by itself.
 //!
-//! `cargo bench -p maquette-virtual-worlds --bench jobs` runs pairs of jobs on the halves of a machine, and prints how much longer a run of
-//! both takes than a plain run of each, one after the other.
+//! `cargo bench -p maquette-virtual-worlds --bench jobs` runs pairs of jobs on the halves of a machine, and prints how
+//! much longer a run of both takes than a plain run of each, one after the other.
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
 use std::time::Instant;
@@ -18,8 +18,8 @@ use quantities::{Bytes, Time};
 /// The number of runs of each, of which the fastest counts.
 const RUNS: u32 = 7;
 
-/// How long this thread has been on a processor, which does not depend on what else the machine does; where the system doesn't report it,
-/// how long the thread has lived. [s]
+/// How long this thread has been on a processor, which does not depend on what else the machine does; where the system
+/// doesn't report it, how long the thread has lived. [s]
 fn processor_time(began: Instant) -> f64 {
     let schedstat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let nanoseconds = schedstat.split_whitespace().next().and_then(|number| number.parse::<f64>().ok());

@@ -1,5 +1,5 @@
-//! How fast the network is simulated: flit-hops per second, the two engines compared, how much longer a simulation takes than the
-//! machine, and the peak of memory.
+//! How fast the network is simulated: flit-hops per second, the two engines compared, how much longer a simulation
+//! takes than the machine, and the peak of memory.
 //!
 //! `cargo bench -p maquette-virtual-worlds --bench network [-- NAME...]` runs all or the named measurements.
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]

@@ -1,4 +1,5 @@
-//! How fast open-loop traffic is simulated at half of saturation: cycles and flit-hops per second, the two engines compared.
+//! How fast open-loop traffic is simulated at half of saturation: cycles and flit-hops per second, the two engines
+//! compared.
 //!
 //! `cargo bench -p maquette-virtual-worlds --bench traffic`
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]

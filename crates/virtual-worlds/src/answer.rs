@@ -179,7 +179,8 @@ impl FrameFate {
 pub struct MessagingStatistics {
     /// How they were sent.
     pub parameters: Parameters,
-    /// For each rank, the most memory that its broadcasts took at once: queue, buffer and what is kept for each receiver. [B]
+    /// For each rank, the most memory that its broadcasts took at once: queue, buffer and what is kept for each
+    /// receiver. [B]
     pub broadcast_memory: Vec<Bytes>,
     /// The sender and receiver of packets that were sent again, and how many.
     pub repeated: Vec<(Rank, Rank, u64)>,
@@ -216,8 +217,8 @@ pub struct RankStatistics {
     pub packets: u64,
     /// From when a packet was ready until its tail had left the node, summed. [ps]
     pub send_away: Duration,
-    /// Time that the program waited in `receive` for messages that had not arrived, summed over its receives; those of a schedule may
-    /// wait at the same time. [ps]
+    /// Time that the program waited in `receive` for messages that had not arrived, summed over its receives; those of
+    /// a schedule may wait at the same time. [ps]
     pub receive_idle: Duration,
 }
 

@@ -1,14 +1,15 @@
 //! The event queue: a radix heap, after Ahuja, Mehlhorn, Orlin and Tarjan (1990), "Faster algorithms for the shortest
 //! path problem".
 //!
-//! Simulated time never runs backward, so every time in the queue is at least the time taken out last. Times are read as numbers with
-//! digits of 6 bits. An event lies at the level of the highest digit in which its time differs from the time taken out last, in the
-//! bucket for that digit's value. Insertion costs a few shifts; to remove events, the lowest bucket of the lowest level is spread over
-//! the levels below, so that an event moves at most once per level: in practice two or three times. Events of one time come out in the
-//! order in which they were put in: they are always in the same bucket, and a bucket is emptied in order, into empty buckets.
+//! Simulated time never runs backward, so every time in the queue is at least the time taken out last. Times are read
+//! as numbers with digits of 6 bits. An event lies at the level of the highest digit in which its time differs from the
+//! time taken out last, in the bucket for that digit's value. Insertion costs a few shifts; to remove events, the
+//! lowest bucket of the lowest level is spread over the levels below, so that an event moves at most once per level: in
+//! practice two or three times. Events of one time come out in the order in which they were put in: they are always in
+//! the same bucket, and a bucket is emptied in order, into empty buckets.
 //!
-//! No event comes at [`Time::NEVER`], at which sums of times that are too long saturate: an event scheduled for then is set aside, and the
-//! caller that drives the queue ends the run with it.
+//! No event comes at [`Time::NEVER`], at which sums of times that are too long saturate: an event scheduled for then is
+//! set aside, and the caller that drives the queue ends the run with it.
 
 use quantities::Time;
 

@@ -1,4 +1,5 @@
-//! Runs that last longer than can be counted: the one limit of all worlds is that of the types, [`Time::NEVER`] and [`Duration::LONGEST`].
+//! Runs that last longer than can be counted: the one limit of all worlds is that of the types, [`Time::NEVER`] and
+//! [`Duration::LONGEST`].
 
 use std::fmt::Display;
 

@@ -1,9 +1,10 @@
 //! Matching of messages and receives at one rank.
 //!
-//! A message matches the earliest posted receive that it fits; a receive takes the earliest message that fits it. Most matches are among
-//! the first few of a queue, which are searched in order: that is quick, takes little room, and reads memory from one end to the other.
-//! When none of the first few of a longer queue matches, the queue is indexed by source and tag until it is empty again, so that neither
-//! a long queue of unexpected messages nor many posted receives make matching slow.
+//! A message matches the earliest posted receive that it fits; a receive takes the earliest message that fits it. Most
+//! matches are among the first few of a queue, which are searched in order: that is quick, takes little room, and reads
+//! memory from one end to the other. When none of the first few of a longer queue matches, the queue is indexed by
+//! source and tag until it is empty again, so that neither a long queue of unexpected messages nor many posted receives
+//! make matching slow.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -227,8 +228,8 @@ impl<Receive: Copy> ManyReceives<Receive> {
     }
 }
 
-/// Messages indexed by source and tag and, once a receive has left source or tag open, also by the other one and by order alone. The
-/// first message that fits is always the first of its source and tag.
+/// Messages indexed by source and tag and, once a receive has left source or tag open, also by the other one and by
+/// order alone. The first message that fits is always the first of its source and tag.
 #[derive(Clone, Debug, Default)]
 struct ManyMessages {
     by_both: Chains<u32>,
@@ -297,8 +298,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Matches what a search through two plain queues matches. Tag 2 stands for the tag of collectives, which no receive of any tag
-        /// takes; 4 and 5 for those of two collectives.
+        /// Matches what a search through two plain queues matches. Tag 2 stands for the tag of collectives, which no
+        /// receive of any tag takes; 4 and 5 for those of two collectives.
         #[test]
         fn matches_what_two_queues_match(steps in prop::collection::vec((any::<bool>(), 0u32..4, 0u32..6), 0..200)) {
             let mut matching = Matching::default();

@@ -24,7 +24,8 @@ impl<'a> Simulated<'a> {
         Simulated { machine, options, on_arrival: false }
     }
 
-    /// The same world, in which processors of a LogGP machine take messages in when they arrive, as with [`Clock::on_arrival`].
+    /// The same world, in which processors of a LogGP machine take messages in when they arrive, as with
+    /// [`Clock::on_arrival`].
     pub const fn on_arrival(self) -> Simulated<'a> {
         Simulated { on_arrival: true, ..self }
     }

@@ -1,4 +1,5 @@
-//! Values by index, of which only those that are used take memory: on a machine of a million routers most messages meet few of them.
+//! Values by index, of which only those that are used take memory: on a machine of a million routers most messages meet
+//! few of them.
 //!
 //! Up to `DENSE` values are all made at once, and cost what those of a vector do. More come into being by pages.
 

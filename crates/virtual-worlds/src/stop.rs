@@ -69,7 +69,8 @@ impl Stop {
 /// A run records its progress once in this many calls: more often would cost it time.
 const CALLS_BETWEEN_WRITES: u64 = 64;
 
-/// The progress of a run. The run writes it, on one thread; other threads may read it meanwhile, and no result depends on it.
+/// The progress of a run. The run writes it, on one thread; other threads may read it meanwhile, and no result depends
+/// on it.
 #[derive(Debug, Default)]
 pub struct Progress {
     /// How often the run has asked whether to go on.

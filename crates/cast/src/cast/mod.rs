@@ -56,7 +56,8 @@ pub enum Event {
     SenderLeft(String),
     /// For a receiver: datagrams from this address cannot be read.
     SenderMismatch(Mismatch, Ipv4Addr),
-    /// For a sender: somebody at this address reports that the sender's datagrams cannot be read. Anybody could claim so.
+    /// For a sender: somebody at this address reports that the sender's datagrams cannot be read. Anybody could claim
+    /// so.
     ReceiverMismatch(Mismatch, Ipv4Addr),
 }
 

@@ -111,7 +111,8 @@ struct Receiver<'a, W> {
 }
 
 impl<W: Watch> Receiver<'_, W> {
-    /// Listens in the lobby for a moment, and takes part in a round if called; returns the result of a transfer that is over.
+    /// Listens in the lobby for a moment, and takes part in a round if called; returns the result of a transfer that is
+    /// over.
     fn step(
         &mut self,
         folder: &mut Folder,

@@ -1,4 +1,5 @@
-//! A receiver's folder: pieces are written while the network continues, and files are put in place when they are complete.
+//! A receiver's folder: pieces are written while the network continues, and files are put in place when they are
+//! complete.
 
 use std::fs::{self, DirBuilder};
 use std::os::unix::fs::DirBuilderExt;
@@ -83,8 +84,8 @@ impl Folder {
         Ok(Folder { into: into.to_path_buf(), wishes, transfer: None, finished: None })
     }
 
-    /// Prepares for a transfer, looking for what an earlier run received. Returns the identity of the receiver, `fresh` if nothing
-    /// was received before, and how many bytes there are already.
+    /// Prepares for a transfer, looking for what an earlier run received. Returns the identity of the receiver, `fresh`
+    /// if nothing was received before, and how many bytes there are already.
     ///
     /// # Errors
     /// [`FileError`] when nothing can be written there, or another receiver is using it.

@@ -78,12 +78,12 @@ impl Listing {
     }
 }
 
-/// Lists files and folders, the latter with everything in them. Links are followed if they are named in `paths`; those in folders are
-/// sent as links, if they lead to something within the same folder of `paths`.
+/// Lists files and folders, the latter with everything in them. Links are followed if they are named in `paths`; those
+/// in folders are sent as links, if they lead to something within the same folder of `paths`.
 ///
 /// # Errors
-/// [`FileError`] for a path that does not exist, or if nothing is left to be sent; and for what cannot be read or has a name that cannot
-/// be sent, unless these are skipped.
+/// [`FileError`] for a path that does not exist, or if nothing is left to be sent; and for what cannot be read or has a
+/// name that cannot be sent, unless these are skipped.
 pub fn list(paths: &[PathBuf], unsendable: Unsendable) -> Result<Listing, FileError> {
     let mut found = Found { entries: Vec::new(), left_out: Vec::new(), unsendable, skipped: Vec::new() };
     for path in paths {
@@ -115,7 +115,8 @@ struct Found {
 }
 
 impl Found {
-    /// Adds what is at `path` under the name `own` in `folder`; or notes why it cannot be sent, if such entries are skipped.
+    /// Adds what is at `path` under the name `own` in `folder`; or notes why it cannot be sent, if such entries are
+    /// skipped.
     fn add(&mut self, path: &Path, folder: Option<&str>, own: &OsStr, metadata: &Metadata) -> Result<(), FileError> {
         let entry = sendable(path, folder, own, metadata);
         let (entry, inside) = match (entry, self.unsendable) {

@@ -1,4 +1,5 @@
-//! Files on disk: what is sent is read ahead of the network, and what is received is written behind it, each by its own thread.
+//! Files on disk: what is sent is read ahead of the network, and what is received is written behind it, each by its own
+//! thread.
 
 mod folder;
 mod listing;

@@ -1,8 +1,8 @@
 //! Where received files go: below the given folder, and nowhere else.
 //!
-//! They get the modes of the sender's files, without the bits that the receiver's umask removes. Existing folders keep theirs. A new
-//! folder is created writable for its owner, and gets its final mode when everything is in place: nobody else may ever do more in it
-//! than in the end.
+//! They get the modes of the sender's files, without the bits that the receiver's umask removes. Existing folders keep
+//! theirs. A new folder is created writable for its owner, and gets its final mode when everything is in place: nobody
+//! else may ever do more in it than in the end.
 
 use std::collections::BTreeSet;
 use std::fs::{self, DirBuilder, File, Permissions};
@@ -16,8 +16,8 @@ use nix::unistd::{AccessFlags, faccessat};
 use super::FileError;
 use crate::manifest::{Entry, Kind, Manifest};
 
-/// Checks that all files of `manifest` can be put below `into`: nothing is in the way, except files that may be replaced. No link is
-/// followed below `into`.
+/// Checks that all files of `manifest` can be put below `into`: nothing is in the way, except files that may be
+/// replaced. No link is followed below `into`.
 pub(super) fn check(manifest: &Manifest, into: &Path, overwrite: bool) -> Result<(), FileError> {
     manifest.entries().iter().try_for_each(|entry| check_entry(entry, into, overwrite))
 }
@@ -51,7 +51,8 @@ fn check_folder(path: &Path) -> Result<(), FileError> {
     }
 }
 
-/// Puts the complete file `whole` in place, or creates the folder or the link; returns true for a folder that did not exist.
+/// Puts the complete file `whole` in place, or creates the folder or the link; returns true for a folder that did not
+/// exist.
 pub(super) fn place(entry: &Entry, whole: &Path, into: &Path, overwrite: bool) -> Result<bool, FileError> {
     check_entry(entry, into, overwrite)?;
     for folder in entry.name.folders() {
@@ -79,8 +80,8 @@ fn make_folder(path: &Path, mode: u32) -> Result<bool, FileError> {
     }
 }
 
-/// Removes from a file or folder the permissions that `mode` lacks. It was created with everything that the umask permits. Other bits,
-/// such as those that a folder may inherit from its parent, stay.
+/// Removes from a file or folder the permissions that `mode` lacks. It was created with everything that the umask
+/// permits. Other bits, such as those that a folder may inherit from its parent, stay.
 pub(super) fn restrict(path: &Path, mode: u32) -> Result<(), FileError> {
     let now = fs::metadata(path).map_err(FileError::io(path))?.permissions().mode();
     fs::set_permissions(path, Permissions::from_mode(now & (mode | !0o777))).map_err(FileError::io(path))

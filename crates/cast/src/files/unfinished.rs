@@ -9,7 +9,8 @@
 //!         0, 1, ...   the files, by their index in the manifest
 //! ```
 //!
-//! A recorded piece counts only after it has been read and hashed again: a machine that crashed may have lost what was written last.
+//! A recorded piece counts only after it has been read and hashed again: a machine that crashed may have lost what was
+//! written last.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
@@ -25,7 +26,8 @@ use crate::manifest::{self, Id, Manifest, Places};
 use crate::names::UNFINISHED;
 use crate::round::Digest;
 
-/// The most that is read of what an earlier transfer left: somebody who can write there may have put a device in its place.
+/// The most that is read of what an earlier transfer left: somebody who can write there may have put a device in its
+/// place.
 const LONGEST_LOG: Bytes = Bytes(1 << 30);
 
 const RECORD: usize = 40;
@@ -40,7 +42,8 @@ pub(super) struct Unfinished {
 }
 
 impl Unfinished {
-    /// The folder of `transfer` below `into`, created if it does not exist; `fresh` is the receiver's identity in that case.
+    /// The folder of `transfer` below `into`, created if it does not exist; `fresh` is the receiver's identity in that
+    /// case.
     pub(super) fn open(into: &Path, transfer: Id, fresh: Token) -> Result<Unfinished, FileError> {
         let folder = into.join(format!("{UNFINISHED}{transfer}"));
         match DirBuilder::new().mode(0o700).create(&folder) {
@@ -132,8 +135,8 @@ impl Unfinished {
     }
 }
 
-/// Opens a file, creating it if it does not exist. It gets every permission that the umask permits, so that its final mode less the
-/// umask can be set later; until then nobody else can reach it in its folder.
+/// Opens a file, creating it if it does not exist. It gets every permission that the umask permits, so that its final
+/// mode less the umask can be set later; until then nobody else can reach it in its folder.
 pub(super) fn open_to_write(path: &Path) -> Result<File, FileError> {
     let mut options = OpenOptions::new();
     options.create(true).write(true).truncate(false).custom_flags(NO_LINKS).mode(0o777);

@@ -56,7 +56,8 @@ struct Wanted {
 }
 
 impl Guest {
-    /// A receiver of this name, whose socket for rounds has this port, and that wants nothing yet. Nobody else has drawn this nonce.
+    /// A receiver of this name, whose socket for rounds has this port, and that wants nothing yet. Nobody else has
+    /// drawn this nonce.
     pub const fn new(name: String, nonce: Token, port: u16) -> Guest {
         Guest { name, nonce, asked: 0, port, wants: None, over: BTreeSet::new() }
     }

@@ -260,7 +260,8 @@ impl Host {
         if missing { (since + CALLS <= now).then_some(false) } else { Some(true) }
     }
 
-    /// Gives up on the receivers that were called and did not come, and returns their names; the others wait for another round.
+    /// Gives up on the receivers that were called and did not come, and returns their names; the others wait for
+    /// another round.
     pub fn give_up(&mut self, now: Time) -> Vec<String> {
         let mut absent = Vec::new();
         for member in self.members.values_mut() {
@@ -293,8 +294,8 @@ impl Host {
         roster.into_iter().map(|(_, called)| called).collect()
     }
 
-    /// A round has ended with this outcome for this receiver; `whole` tells whether the round sent everything that some receiver
-    /// lacked.
+    /// A round has ended with this outcome for this receiver; `whole` tells whether the round sent everything that some
+    /// receiver lacked.
     pub fn ended(&mut self, now: Time, member: Token, outcome: &Outcome, whole: bool) {
         let Some(member) = self.members.get_mut(&member).filter(|it| matches!(it.state, State::TakesPart(_))) else {
             return;

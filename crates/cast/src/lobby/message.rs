@@ -6,11 +6,11 @@
 //!     notice   M Q C 0 | version 1 | reason why the datagram that it answers could not be read 1
 //! ```
 //!
-//! Version 1 of the protocol had no version on the wire: its datagrams begin with `M Q C 1` and `M Q C 2`. A notice is the same in all
-//! versions, is never sealed, and is trusted for nothing but a warning to a person.
+//! Version 1 of the protocol had no version on the wire: its datagrams begin with `M Q C 1` and `M Q C 2`. A notice is
+//! the same in all versions, is never sealed, and is trusted for nothing but a warning to a person.
 //!
-//! Source of the sealing: ChaCha20-Poly1305 of RFC 8439 with the longer nonce of S. Arciszewski, XChaCha, an IRTF draft of 2020, so that
-//! all who have the secret can draw random nonces.
+//! Source of the sealing: ChaCha20-Poly1305 of RFC 8439 with the longer nonce of S. Arciszewski, XChaCha, an IRTF draft
+//! of 2020, so that all who have the secret can draw random nonces.
 
 use chacha20poly1305::aead::AeadInPlace;
 use chacha20poly1305::{KeyInit, Tag, XChaCha20Poly1305, XNonce};

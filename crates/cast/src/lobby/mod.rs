@@ -11,9 +11,10 @@
 //!          when all that were called are present, or the rest have been left out: a round
 //! ```
 //!
-//! Replayed messages, of this transfer or an earlier one, have no effect. A receiver draws a nonce for each sender that it waits for and
-//! numbers its questions, and only an answer with both counts as a sign of life. A sender rejects a join whose nonce was replaced by a
-//! newer one of the same receiver, or whose number it has seen; and a call contains the nonce and a session, which must be new.
+//! Replayed messages, of this transfer or an earlier one, have no effect. A receiver draws a nonce for each sender that
+//! it waits for and numbers its questions, and only an answer with both counts as a sign of life. A sender rejects a
+//! join whose nonce was replaced by a newer one of the same receiver, or whose number it has seen; and a call contains
+//! the nonce and a session, which must be new.
 //!
 //! All of it is state machines: the current time and what has arrived are arguments, what to send is a result.
 

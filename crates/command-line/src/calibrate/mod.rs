@@ -19,15 +19,16 @@ use tuning::calibrate::{Calibration, CalibrationError, Effort, Parameter, Progre
 
 /// Fit parameters of a machine's description to measured times
 ///
-/// FILE.csv has a line with the names of the columns, among them program, ranks, bytes and time, and a line for each time:
+/// FILE.csv has a line with the names of the columns, among them program, ranks, bytes and time, and a line for each
+/// time:
 ///
 ///   program,algorithm,density,ranks,bytes,time
 ///   irregular,greedy,10,32,256,1.597 ms
 ///
-/// Programs are ping-pong, one-way, all-to-all, irregular, broadcast, all-reduce, send-time and receive-time; what other columns
-/// each needs is named when it is missing. Half of the times are held back: every other line, or those where a column held
-/// says yes. The sum of the squared relative errors of the others is minimized. Ctrl-C ends the search early: the best
-/// values by then are printed and written.
+/// Programs are ping-pong, one-way, all-to-all, irregular, broadcast, all-reduce, send-time and receive-time; what
+/// other columns each needs is named when it is missing. Half of the times are held back: every other line, or those
+/// where a column held says yes. The sum of the squared relative errors of the others is minimized. Ctrl-C ends the
+/// search early: the best values by then are printed and written.
 #[derive(Args, Debug)]
 #[command(
     verbatim_doc_comment,
@@ -43,14 +44,15 @@ pub(super) struct Arguments {
     /// The measured times.
     #[arg(long, value_name = "FILE.csv")]
     times: PathBuf,
-    /// A field of the description that is fitted, and the range of its values: `node.processor_send=10us..200us`. May be
-    /// given more than once.
+    /// A field of the description that is fitted, and the range of its values: `node.processor_send=10us..200us`. May
+    /// be given more than once.
     #[arg(long = "fit", value_name = "FIELD=LOW..HIGH", required = true, value_parser = Parameter::parse)]
     parameters: Vec<Parameter>,
     /// How often at most all times are simulated, each time with other values.
     #[arg(long, value_name = "N", default_value_t = 300, value_parser = whole(1..=1_000_000_u32))]
     evaluations: u32,
-    /// How many programs are simulated at once; as many as there are cores, if left out. The result does not depend on it.
+    /// How many programs are simulated at once; as many as there are cores, if left out. The result does not depend on
+    /// it.
     #[arg(long, value_name = "N", value_parser = whole(1..=u16::MAX))]
     threads: Option<u16>,
     /// Write the description with the fitted values to FILE; its comments stay.

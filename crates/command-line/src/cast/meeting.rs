@@ -25,7 +25,8 @@ pub(super) struct Way {
     /// How many networks packets may cross: for more than one, routers must forward multicast.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole(1..=32_u32))]
     hops: u32,
-    /// Encrypt and authenticate everything with the key in this file, of 32 bytes or more; sender and receivers need the same.
+    /// Encrypt and authenticate everything with the key in this file, of 32 bytes or more; sender and receivers need
+    /// the same.
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
 }

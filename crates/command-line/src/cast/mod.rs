@@ -12,8 +12,8 @@ use super::failure::Failure;
 
 /// Send files and folders to any number of machines at once, by multicast
 ///
-/// Each byte goes over the network once, however many receive it. Lost packets are sent again, late receivers get what they missed, and a
-/// receiver that was stopped resumes with what it had.
+/// Each byte goes over the network once, however many receive it. Lost packets are sent again, late receivers get what
+/// they missed, and a receiver that was stopped resumes with what it had.
 #[derive(Args, Debug)]
 #[command(arg_required_else_help = true, disable_help_subcommand = true)]
 #[command(after_help = "Example, on the machines that receive and then on the one that sends:

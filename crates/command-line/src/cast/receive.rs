@@ -22,9 +22,10 @@ use report::terminal::{amount, bytes_per_second, counted, rounded};
 
 /// Receive files and folders from a sender
 ///
-/// Ends when everything from a sender has arrived, complete and verified, under its own name. Until then it is kept in a folder whose name
-/// begins with `.maquette-cast-`; a command that is stopped resumes from there. Files and folders get the sender's permissions, less this
-/// process's umask; setuid, setgid and sticky bits, owners and times are not transferred, and existing folders keep their permissions.
+/// Ends when everything from a sender has arrived, complete and verified, under its own name. Until then it is kept in
+/// a folder whose name begins with `.maquette-cast-`; a command that is stopped resumes from there. Files and folders
+/// get the sender's permissions, less this process's umask; setuid, setgid and sticky bits, owners and times are not
+/// transferred, and existing folders keep their permissions.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  maquette cast receive --into /srv/images --interface eth0 --key-file our.key")]
 pub(super) struct Arguments {

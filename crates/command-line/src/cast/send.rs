@@ -21,9 +21,9 @@ use report::terminal::{amount, bytes_per_second, counted, rounded};
 
 /// Send files and folders to all receivers
 ///
-/// Begins when all expected receivers have joined, or else with the first. Later ones can join, too. The exit status is 1 when a receiver
-/// that had joined has not received everything, or fewer have than were expected. Permissions are transferred, less the receiver's umask;
-/// setuid, setgid and sticky bits, owners and times are not.
+/// Begins when all expected receivers have joined, or else with the first. Later ones can join, too. The exit status is
+/// 1 when a receiver that had joined has not received everything, or fewer have than were expected. Permissions are
+/// transferred, less the receiver's umask; setuid, setgid and sticky bits, owners and times are not.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   maquette cast send disk.img --receivers 7 --interface eth0 --rate \"900 Mbit/s\"
@@ -38,14 +38,15 @@ pub(super) struct Arguments {
     /// Wait for this many receivers, and end when they have everything.
     #[arg(long, value_name = "N", value_parser = whole(1..=1_000_u32))]
     receivers: Option<u32>,
-    /// End when no receiver has joined for this time, in seconds or with a unit. 10 s where the number of receivers is not given.
+    /// End when no receiver has joined for this time, in seconds or with a unit. 10 s where the number of receivers is
+    /// not given.
     #[arg(long, value_name = "S", value_parser = seconds)]
     wait: Option<Duration>,
     /// Send no faster than this, counting the packets' share of an Ethernet: "900 Mbit/s".
     #[arg(long, value_name = "RATE", value_parser = rate)]
     rate: Option<Rate>,
-    /// Skip and list files that cannot be sent: those that cannot be read, or have invisible characters in their names, and links that lead
-    /// out of their folder. Otherwise nothing is sent if there are any.
+    /// Skip and list files that cannot be sent: those that cannot be read, or have invisible characters in their names,
+    /// and links that lead out of their folder. Otherwise nothing is sent if there are any.
     #[arg(long)]
     skip_unsendable: bool,
     #[command(flatten)]

@@ -3,8 +3,8 @@
 use experiment::Provenance;
 use serde_json::Value;
 
-/// What is not compared: the provenance, which is reported separately, and the fields that repeat it; and the steps of the critical path,
-/// whose sums are compared.
+/// What is not compared: the provenance, which is reported separately, and the fields that repeat it; and the steps of
+/// the critical path, whose sums are compared.
 const EXCLUDED: [&str; 6] = [Provenance::KEY, "machine", "program", "parameters", "seed", "critical_path.steps"];
 
 /// A value that differs between the two.

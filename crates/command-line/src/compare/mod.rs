@@ -25,8 +25,8 @@ const LONGEST_TEXT: usize = 60;
 
 /// Show what changed between two runs: makespan, jobs, ranks, channels, routers, message times, the critical path.
 ///
-/// Compares what `maquette run ... --json` has printed: every number of one with that of the other. The exit status is 0 if they are the
-/// same, 1 if they differ. Differences in what was run are listed, but do not affect the exit status.
+/// Compares what `maquette run ... --json` has printed: every number of one with that of the other. The exit status is
+/// 0 if they are the same, 1 if they differ. Differences in what was run are listed, but do not affect the exit status.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  maquette compare before.json after.json --tolerance 1")]
 pub(super) struct Arguments {

@@ -41,14 +41,16 @@ const MOST_REPEATS: u32 = 50_000;
 /// The longest file of hosts that is read.
 const LONGEST_HOSTS: Bytes = Bytes(1 << 20);
 
-/// Run a program for real: a process for each rank, on this computer or on others, over UDP and IP multicast, or over MPI.
+/// Run a program for real: a process for each rank, on this computer or on others, over UDP and IP multicast, or over
+/// MPI.
 ///
-/// PROGRAM and its arguments are those of `maquette run`, without a machine, or a Python function, as FILE.py:FUNCTION, with its arguments
-/// as options. Files that it reads must be on every host. Hardware broadcasts use multicast. Times are wall-clock times: all ranks begin
-/// together, except that the source of a broadcast begins when all others wait for it, and the time ends with the last rank.
+/// PROGRAM and its arguments are those of `maquette run`, without a machine, or a Python function, as FILE.py:FUNCTION,
+/// with its arguments as options. Files that it reads must be on every host. Hardware broadcasts use multicast. Times
+/// are wall-clock times: all ranks begin together, except that the source of a broadcast begins when all others wait
+/// for it, and the time ends with the last rank.
 ///
-/// With --mpi, this process is one of the ranks that mpiexec or a batch system has started, and messages use its MPI library, which must
-/// have the standard ABI of MPI 5, like that of `pip install mpich`.
+/// With --mpi, this process is one of the ranks that mpiexec or a batch system has started, and messages use its MPI
+/// library, which must have the standard ABI of MPI 5, like that of `pip install mpich`.
 #[derive(Args, Debug)]
 #[command(arg_required_else_help = true, disable_help_subcommand = true)]
 #[command(
@@ -86,13 +88,15 @@ pub(super) struct Options {
     /// The MPI library, with the standard ABI; if left out, the one next to that mpiexec, or one that the loader finds.
     #[arg(long, value_name = "PATH")]
     pub(super) mpi_library: Option<PathBuf>,
-    /// The command that starts another one on a host; if left out, `ssh {host}`, and none for hosts with an address of this computer.
+    /// The command that starts another one on a host; if left out, `ssh {host}`, and none for hosts with an address of
+    /// this computer.
     #[arg(long, value_name = "COMMAND", value_parser = Shell::parse)]
     shell: Option<Shell>,
     /// The path of maquette on the hosts; if left out, the same as on this computer.
     #[arg(long, value_name = "PATH")]
     maquette: Option<OsString>,
-    /// The address of this computer to which ranks report, where port 0 is any; if left out and all are on this computer, loopback.
+    /// The address of this computer to which ranks report, where port 0 is any; if left out and all are on this
+    /// computer, loopback.
     #[arg(long, value_name = "ADDRESS:PORT")]
     control: Option<SocketAddr>,
     /// The multicast group; if left out, a random one of 239.255.0.0/16, at a random port.
@@ -113,7 +117,8 @@ pub(super) struct Options {
     /// The most packets under way to one rank, or by broadcast; 256, if left out, or as many bytes in longer datagrams.
     #[arg(long, value_name = "PACKETS", value_parser = whole(1..=400_u32))]
     window: Option<u32>,
-    /// The longest datagram; 1472 B, if left out, which fills a frame. Longer ones are split by IP, and all of one is lost with any part.
+    /// The longest datagram; 1472 B, if left out, which fills a frame. Longer ones are split by IP, and all of one is
+    /// lost with any part.
     #[arg(long, value_name = "BYTES", value_parser = datagram)]
     datagram: Option<Bytes>,
     /// How lost packets are repaired; if left out, selective.
@@ -175,8 +180,8 @@ impl Arguments {
     }
 }
 
-/// The description of the program given by the arguments that ranks receive, and its provenance. The program is checked as a rank
-/// would check it, so that no rank is started in vain.
+/// The description of the program given by the arguments that ranks receive, and its provenance. The program is checked
+/// as a rank would check it, so that no rank is started in vain.
 fn prepared(arguments: &[String], ranks: u32, own: Option<&dyn OwnPrograms>) -> Result<(Value, Provenance), Failure> {
     if let Some(program) = OwnProgram::of(arguments)? {
         own_program::language(own)?.check(&program).map_err(Failure::OwnProgram)?;
@@ -218,7 +223,8 @@ const OF_A_MODEL: [(&str, &str); 7] = [
     ("--timeline", "none: only a simulation knows what ranks and channels did when"),
 ];
 
-/// The options by which a program runs in the postal model in place of a machine; in other programs they describe a tree's latency.
+/// The options by which a program runs in the postal model in place of a machine; in other programs they describe a
+/// tree's latency.
 const OF_THE_POSTAL_MODEL: [(&str, &str); 2] = [
     ("--lambda", "none: launched ranks run on real hosts, not in the postal model"),
     ("--t0", "none: launched ranks run on real hosts, not in the postal model"),
@@ -334,7 +340,8 @@ impl Options {
         })
     }
 
-    /// The multicast group; none if none is wanted, or if all ranks are on this computer and it does not allow multicast.
+    /// The multicast group; none if none is wanted, or if all ranks are on this computer and it does not allow
+    /// multicast.
     fn group_of(&self, all_local: bool) -> Result<Option<SocketAddrV4>, Failure> {
         if self.no_multicast {
             return Ok(None);

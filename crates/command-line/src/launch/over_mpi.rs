@@ -1,7 +1,7 @@
 //! `maquette launch --mpi`: this process is one of those that an `mpiexec`, or a batch system, has started.
 //!
-//! All of them do the same. Rank 0 prints everything, except for a failure of a single rank while the program runs: that rank
-//! reports it and ends all others.
+//! All of them do the same. Rank 0 prints everything, except for a failure of a single rank while the program runs:
+//! that rank reports it and ends all others.
 
 use std::cell::RefCell;
 use std::net::Ipv4Addr;
@@ -73,7 +73,8 @@ pub(crate) fn begin(options: &Options) -> Result<MpiWorld, Failure> {
     Ok(world)
 }
 
-/// Initializes MPI with the library at that path, or with the one that is found; the process ends when it receives a signal to stop.
+/// Initializes MPI with the library at that path, or with the one that is found; the process ends when it receives a
+/// signal to stop.
 pub(crate) fn begin_with(library: Option<&Path>) -> Result<MpiWorld, Failure> {
     let world = MpiWorld::begin(library).map_err(|error| Failure::Mpi(Box::new(error)))?;
     end_on_signal().map_err(LaunchError::system("can't start a thread")).map_err(Failure::Launch)?;
@@ -123,8 +124,8 @@ pub(crate) fn all_begin(world: &mut MpiWorld, problem: Option<&Failure>) -> Resu
     Ok(all.into_iter().map(|begins| begins.computer).collect())
 }
 
-/// Finalizes MPI before anything is run, since a rank cannot begin. Rank 0 reports why, as all would report the same, and all end with that
-/// status.
+/// Finalizes MPI before anything is run, since a rank cannot begin. Rank 0 reports why, as all would report the same,
+/// and all end with that status.
 pub(crate) fn end_before(world: MpiWorld, failure: Failure) -> Result<CommandOutput, Failure> {
     let (rank, status) = (world.rank(), failure.status());
     world.end().map_err(|error| Failure::Mpi(Box::new(error.into())))?;

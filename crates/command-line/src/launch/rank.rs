@@ -55,8 +55,8 @@ impl RankArguments {
         Ok(CommandOutput::default())
     }
 
-    /// Calls the launcher and returns its roster and the connection; nothing if it is gone. Among many strangers it may hang up before
-    /// it knows who is calling: then it is called again.
+    /// Calls the launcher and returns its roster and the connection; nothing if it is gone. Among many strangers it may
+    /// hang up before it knows who is calling: then it is called again.
     fn meet(&self, hello: &Hello) -> io::Result<Option<(Roster, TcpStream, BufReader<TcpStream>)>> {
         let mut pause = PAUSE;
         for call in 0..CALLS {

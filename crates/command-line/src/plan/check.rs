@@ -23,9 +23,9 @@ const NEAR: f64 = 0.05;
 
 /// Compare the planner's picks with the best of all algorithms, over random questions.
 ///
-/// Machine, operation, number of ranks (at most 64), sizes and patterns are drawn. Each question is planned as usual; then all
-/// that the plan has not run is run. A pick is good if it takes at most 5% longer than the best of all. Exit status 1 when one
-/// is not. Ctrl-C ends it early, and keeps what is done.
+/// Machine, operation, number of ranks (at most 64), sizes and patterns are drawn. Each question is planned as usual;
+/// then all that the plan has not run is run. A pick is good if it takes at most 5% longer than the best of all. Exit
+/// status 1 when one is not. Ctrl-C ends it early, and keeps what is done.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  maquette plan check --cases 200 --seed 1")]
 pub(super) struct Arguments {
@@ -35,11 +35,12 @@ pub(super) struct Arguments {
     /// The seed that they are drawn with.
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
-    /// The machines to ask about: presets or descriptions. May be given more than once. If left out, all presets, and the postal
-    /// model with random lambdas.
+    /// The machines to ask about: presets or descriptions. May be given more than once. If left out, all presets, and
+    /// the postal model with random lambdas.
     #[arg(long = "machine", value_name = "NAME|FILE")]
     machines: Vec<OsString>,
-    /// How much a plan may run, in millions of packets times channels that they cross; with 0 all picks are by estimates.
+    /// How much a plan may run, in millions of packets times channels that they cross; with 0 all picks are by
+    /// estimates.
     #[arg(long, value_name = "MILLIONS", default_value_t = (BUDGET / 1e6) as u32, value_parser = whole(0..=u32::MAX))]
     budget: u32,
     /// How many questions are dealt with at once; as many as there are cores, if left out.

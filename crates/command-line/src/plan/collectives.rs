@@ -40,13 +40,15 @@ const MEASURED: [Bytes; 8] = [
 /// The size of a message that a matrix marks without a size.
 pub(super) const DEFAULT_ENTRY: Bytes = Bytes(1);
 
-/// Plan the collectives of a program: broadcast, all-reduce and all-to-all at several sizes, or those named, and exchanges by a matrix.
+/// Plan the collectives of a program: broadcast, all-reduce and all-to-all at several sizes, or those named, and
+/// exchanges by a matrix.
 ///
-/// The file that is written is what `maquette collectives` follows. A size that was looked at stands for those near it, up to half way to
-/// the next one, in powers; what is larger than the last is left to the MPI library.
+/// The file that is written is what `maquette collectives` follows. A size that was looked at stands for those near it,
+/// up to half way to the next one, in powers; what is larger than the last is left to the MPI library.
 ///
-/// With --measure, under mpiexec, the algorithms are timed on the ranks that it has started, beside the library's own calls. The plan then
-/// has entries only where an algorithm was faster than the library; between two sizes, where it was faster at both.
+/// With --measure, under mpiexec, the algorithms are timed on the ranks that it has started, beside the library's own
+/// calls. The plan then has entries only where an algorithm was faster than the library; between two sizes, where it
+/// was faster at both.
 #[derive(Args, Debug)]
 #[command(
     mut_arg("machine", |machine| machine.required_unless_present("measure")),
@@ -57,26 +59,28 @@ pub(super) const DEFAULT_ENTRY: Bytes = Bytes(1);
 pub(super) struct Arguments {
     #[command(flatten)]
     place: Place,
-    /// The collectives besides all-to-all, separated by commas: broadcast, all-reduce, gather, scatter, all-gather, reduce, reduce-scatter, scan,
-    /// exscan.
+    /// The collectives besides all-to-all, separated by commas: broadcast, all-reduce, gather, scatter, all-gather,
+    /// reduce, reduce-scatter, scan, exscan.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "broadcast,all-reduce", value_parser = planned)]
     collectives: Vec<Collective>,
-    /// Sizes of messages: powers of two in a range such as `64..1MiB`, or a list such as `64,4KiB`. Of a broadcast and an all-reduce it is
-    /// what a rank has, of an all-to-all what it has for each other. [default: 64,512,4KiB,32KiB,256KiB,1MiB; with --measure
-    /// 64,256,1KiB,4KiB,16KiB,64KiB,256KiB,1MiB]
+    /// Sizes of messages: powers of two in a range such as `64..1MiB`, or a list such as `64,4KiB`. Of a broadcast and
+    /// an all-reduce it is what a rank has, of an all-to-all what it has for each other. [default:
+    /// 64,512,4KiB,32KiB,256KiB,1MiB; with --measure 64,256,1KiB,4KiB,16KiB,64KiB,256KiB,1MiB]
     #[arg(long, value_name = "B..B", value_parser = sizes)]
     sizes: Option<Sizes>,
-    /// What each rank has for each other in exchanges by a matrix (MPI_Alltoallv): FILE.csv, FILE.mtx (Matrix Market) or FILE.npy (NumPy). If
-    /// it is left out, they are begun all at once, each rank by its own row and column.
+    /// What each rank has for each other in exchanges by a matrix (MPI_Alltoallv): FILE.csv, FILE.mtx (Matrix Market)
+    /// or FILE.npy (NumPy). If it is left out, they are begun all at once, each rank by its own row and column.
     #[arg(long, value_name = "FILE")]
     traffic: Option<PathBuf>,
     /// Write the plan to FILE.toml.
     #[arg(long, value_name = "FILE")]
     write: Option<PathBuf>,
-    /// This process is an MPI rank, started by mpiexec or srun: measure the algorithms on these ranks, beside the library's own calls.
+    /// This process is an MPI rank, started by mpiexec or srun: measure the algorithms on these ranks, beside the
+    /// library's own calls.
     #[arg(long, conflicts_with_all = ["machine", "lambda", "set", "ranks", "budget", "threads"])]
     measure: bool,
-    /// With --measure, the MPI library, with the standard ABI; if left out, the one next to that mpiexec, or one that the loader finds.
+    /// With --measure, the MPI library, with the standard ABI; if left out, the one next to that mpiexec, or one that
+    /// the loader finds.
     #[arg(long, value_name = "PATH", requires = "measure")]
     mpi_library: Option<PathBuf>,
 }

@@ -1,5 +1,5 @@
-//! `maquette plan collectives --measure`: this process is one of those that an `mpiexec`, or a batch system, has started. All of them
-//! measure together; rank 0 writes the plan and prints what was measured.
+//! `maquette plan collectives --measure`: this process is one of those that an `mpiexec`, or a batch system, has
+//! started. All of them measure together; rank 0 writes the plan and prints what was measured.
 
 use std::path::PathBuf;
 

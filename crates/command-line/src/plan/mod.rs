@@ -29,11 +29,12 @@ use tuning::planner::{Effort, Question, plan};
 
 /// Find the quickest algorithm on a machine, by how much it wins, and how far it is from a lower bound.
 ///
-/// Small runs measure t0 and lambda; with these all algorithms are estimated: without contention, but no less than the channels that their
-/// messages share are busy. The promising ones are run on the machine's model, those with the least estimates first, each until it has taken
-/// longer than the best. Where that exceeds a budget of work, parts of them are run first, some steps or shorter messages, which says which
-/// of them are worth more: twenty seconds at most for 1,024 ranks. The table says how each time is known. Ctrl-C ends it early, with what is
-/// known by then. `maquette plan check` says how good the picks are.
+/// Small runs measure t0 and lambda; with these all algorithms are estimated: without contention, but no less than the
+/// channels that their messages share are busy. The promising ones are run on the machine's model, those with the least
+/// estimates first, each until it has taken longer than the best. Where that exceeds a budget of work, parts of them
+/// are run first, some steps or shorter messages, which says which of them are worth more: twenty seconds at most for
+/// 1,024 ranks. The table says how each time is known. Ctrl-C ends it early, with what is known by then.
+/// `maquette plan check` says how good the picks are.
 #[derive(Args, Debug)]
 #[command(arg_required_else_help = true, disable_help_subcommand = true)]
 #[command(after_help = "Example:\n  maquette plan broadcast --machine delta --ranks 64 --bytes 512")]
@@ -46,8 +47,8 @@ pub(super) struct Arguments {
 enum PlanCommand {
     /// Plan an all-to-all exchange: every rank has a message for every other, or for those that a traffic matrix says.
     ///
-    /// Each schedule is tried with several kinds of pacing: ranks run ahead freely, wait for a confirmation by the receiver, or for a
-    /// barrier after each step.
+    /// Each schedule is tried with several kinds of pacing: ranks run ahead freely, wait for a confirmation by the
+    /// receiver, or for a barrier after each step.
     #[command(
         after_help = "Example:\n  maquette plan all-to-all --machine cm5-32 --traffic halo.csv --write halo.goal"
     )]
@@ -119,8 +120,8 @@ fn has_sizes(collective: ListedCollective) -> bool {
 struct WithoutSize {
     #[command(flatten)]
     place: Place,
-    /// Write the messages of the quickest, in steps, to FILE.json (for `maquette run schedule`) or FILE.goal (for `maquette
-    /// run goal` and LogGOPSim).
+    /// Write the messages of the quickest, in steps, to FILE.json (for `maquette run schedule`) or FILE.goal (for
+    /// `maquette run goal` and LogGOPSim).
     #[arg(long, value_name = "FILE")]
     write: Option<PathBuf>,
 }
@@ -133,8 +134,8 @@ struct Collective {
     /// Size of the message, or of what a rank has, or of the block of each rank.
     #[arg(long, value_name = "B", default_value = "1024", value_parser = size)]
     bytes: Bytes,
-    /// Write the messages of the quickest, in steps, to FILE.json (for `maquette run schedule`) or FILE.goal (for `maquette
-    /// run goal` and LogGOPSim).
+    /// Write the messages of the quickest, in steps, to FILE.json (for `maquette run schedule`) or FILE.goal (for
+    /// `maquette run goal` and LogGOPSim).
     #[arg(long, value_name = "FILE")]
     write: Option<PathBuf>,
 }
@@ -144,15 +145,16 @@ struct Collective {
 struct Exchange {
     #[command(flatten)]
     place: Place,
-    /// Size of the message that every rank has for every other, 1 KiB if left out; with --traffic, that of each entry of a matrix that
-    /// says only where something is sent, 1 if left out.
+    /// Size of the message that every rank has for every other, 1 KiB if left out; with --traffic, that of each entry
+    /// of a matrix that says only where something is sent, 1 if left out.
     #[arg(long, value_name = "B", value_parser = size)]
     bytes: Option<Bytes>,
-    /// What each rank has for each other, a square matrix of bytes: FILE.csv, FILE.mtx (Matrix Market) or FILE.npy (NumPy).
+    /// What each rank has for each other, a square matrix of bytes: FILE.csv, FILE.mtx (Matrix Market) or FILE.npy
+    /// (NumPy).
     #[arg(long, value_name = "FILE")]
     traffic: Option<PathBuf>,
-    /// Write the messages of the quickest, in steps, to FILE.json (for `maquette run schedule`), FILE.goal (for `maquette
-    /// run goal` and LogGOPSim) or FILE.xml (for MSCCL: of the quickest that forwards nothing).
+    /// Write the messages of the quickest, in steps, to FILE.json (for `maquette run schedule`), FILE.goal (for
+    /// `maquette run goal` and LogGOPSim) or FILE.xml (for MSCCL: of the quickest that forwards nothing).
     #[arg(long, value_name = "FILE")]
     write: Option<PathBuf>,
 }

@@ -21,8 +21,8 @@ pub(super) struct Place {
     /// A preset (`maquette machines` lists them) or a description: a name with a `/` in it or with the ending `.toml`.
     #[arg(long, value_name = "NAME|FILE", required_unless_present = "lambda", conflicts_with = "lambda")]
     machine: Option<OsString>,
-    /// Instead of a machine, the postal model: the latency of a message as a multiple of the time that it keeps its sender busy; a number
-    /// such as 1.8 or 9/5.
+    /// Instead of a machine, the postal model: the latency of a message as a multiple of the time that it keeps its
+    /// sender busy; a number such as 1.8 or 9/5.
     #[arg(long, value_name = "L")]
     lambda: Option<Lambda>,
     #[command(flatten)]
@@ -30,14 +30,15 @@ pub(super) struct Place {
     /// How many ranks take part; all nodes of the machine, or as many as the traffic has, if left out.
     #[arg(long, value_name = "N", alias = "nodes", value_parser = whole(0..=u32::MAX))]
     ranks: Option<u32>,
-    /// On which nodes ranks run: in-order, random, contiguous-switches, contiguous-groups, scattered-switches, scattered-groups, or a list
-    /// such as 0-7,12; in order, if left out.
+    /// On which nodes ranks run: in-order, random, contiguous-switches, contiguous-groups, scattered-switches,
+    /// scattered-groups, or a list such as 0-7,12; in order, if left out.
     #[arg(long, value_name = "PLACEMENT")]
     placement: Option<String>,
     /// The seed that a random placement is drawn with; 1, if left out.
     #[arg(long, value_name = "SEED")]
     seed: Option<u64>,
-    /// How much may be run, in millions of packets times channels that they cross; the rest is run in part, or estimated.
+    /// How much may be run, in millions of packets times channels that they cross; the rest is run in part, or
+    /// estimated.
     #[arg(long, value_name = "MILLIONS", default_value_t = (BUDGET / 1e6) as u32, value_parser = whole(0..=u32::MAX))]
     budget: u32,
     /// How many algorithms are run at once; as many as there are cores, if left out. The result does not depend on it.
@@ -66,7 +67,8 @@ impl Place {
         Ok((machine, ranks))
     }
 
-    /// The node of each of `ranks` ranks on `machine`, and `provenance` with the placement; no nodes if rank n is on node n.
+    /// The node of each of `ranks` ranks on `machine`, and `provenance` with the placement; no nodes if rank n is on
+    /// node n.
     pub(super) fn placed(
         &self,
         machine: &Machine,

@@ -21,8 +21,8 @@ impl ScheduleOutput {
         Ok(ScheduleOutput { path: path.to_path_buf(), file: ScheduleFile::create(path, forwards)? })
     }
 
-    /// Writes the messages of the fastest algorithm that consists of messages and that the format can express; returns a remark
-    /// about it.
+    /// Writes the messages of the fastest algorithm that consists of messages and that the format can express; returns
+    /// a remark about it.
     pub(super) fn fill(self, plan: &Plan, question: &Question, machine: &Machine) -> Result<String, Failure> {
         let ScheduleOutput { path, file } = self;
         for candidate in plan.predictions.iter().map(|prediction| &prediction.candidate) {

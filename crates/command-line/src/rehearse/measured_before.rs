@@ -16,7 +16,8 @@ use crate::failure::Failure;
 /// The times of a former rehearsal.
 pub(super) struct MeasuredBefore {
     folder: String,
-    /// The runs of each program, by its purpose and its description in words. Several can have the same, and have their turns in this order.
+    /// The runs of each program, by its purpose and its description in words. Several can have the same, and have their
+    /// turns in this order.
     programs: BTreeMap<(Purpose, String), VecDeque<Measured>>,
     file: Option<InputFile>,
 }
@@ -55,7 +56,8 @@ struct Measured {
 }
 
 impl Measured {
-    /// The runs of the next pass; if only the median is known, `runs` of that time. Which of them count is for the new rehearsal to say.
+    /// The runs of the next pass; if only the median is known, `runs` of that time. Which of them count is for the new
+    /// rehearsal to say.
     fn next_pass(&mut self, runs: u32) -> Pass {
         let next = self.passes.pop_front();
         self.passes.extend(next.clone());

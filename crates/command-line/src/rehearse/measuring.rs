@@ -11,8 +11,8 @@ use super::{Processes, Purpose};
 use crate::failure::Failure;
 use crate::progress::Bar;
 
-/// How often the reference program runs to warm up, and how often then. Chosen: so often a ping-pong takes a millisecond, and the median of nine
-/// hardly depends on single runs.
+/// How often the reference program runs to warm up, and how often then. Chosen: so often a ping-pong takes a
+/// millisecond, and the median of nine hardly depends on single runs.
 const REFERENCE_RUNS: u32 = 9;
 
 /// A program that was never measured in a state of the computer in which the description was fitted.
@@ -44,7 +44,8 @@ impl<'a> Measuring<'a> {
         Measuring { processes, repetitions, reference, bar, unusual: Vec::new() }
     }
 
-    /// Measures the times to which the description is fitted; returns also the states of the computer, if a reference program tells them apart.
+    /// Measures the times to which the description is fitted; returns also the states of the computer, if a reference
+    /// program tells them apart.
     ///
     /// # Errors
     /// Those of the processes.
@@ -104,7 +105,8 @@ impl<'a> Measuring<'a> {
         Ok(all)
     }
 
-    /// Runs programs once more, in as many passes as before at most, until the computer was in one of these states in one pass of each.
+    /// Runs programs once more, in as many passes as before at most, until the computer was in one of these states in
+    /// one pass of each.
     fn complete(
         &mut self,
         programs: &[(Purpose, &Question)],

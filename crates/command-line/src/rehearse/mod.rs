@@ -1,4 +1,5 @@
-//! `maquette rehearse`: predicts the times of programs on a machine, then measures them, and says how good the predictions were.
+//! `maquette rehearse`: predicts the times of programs on a machine, then measures them, and says how good the
+//! predictions were.
 
 mod fit;
 mod folder;
@@ -29,14 +30,17 @@ use plan::Plan;
 
 /// Predict how long programs take on a machine, then measure them there, and compare.
 ///
-/// FILE.toml names a description, what of it is to be fitted, a few small programs to fit it to, and programs whose times are predicted.
-/// The first are measured on the hosts, and the description is fitted to them. The predictions are written to FOLDER with their hash,
-/// before anything of them is measured. Then the hosts run what was predicted: the outcome, and a page with it, are written to FOLDER. The regret
-/// of a prediction is the time of the algorithm predicted to be the fastest over that of the one that is. Runs in which a rank lost its processor to another
-/// process do not count; if the file has a reference program, it tells the states of the computer apart: there is a fit in each, and runs in any other state
-/// do not count. All errors are said twice, over all runs and over those that count. The exit status is 1 if more than a third do not: then nothing is decided.
+/// FILE.toml names a description, what of it is to be fitted, a few small programs to fit it to, and programs whose
+/// times are predicted. The first are measured on the hosts, and the description is fitted to them. The predictions are
+/// written to FOLDER with their hash, before anything of them is measured. Then the hosts run what was predicted: the
+/// outcome, and a page with it, are written to FOLDER. The regret of a prediction is the time of the algorithm
+/// predicted to be the fastest over that of the one that is. Runs in which a rank lost its processor to another process
+/// do not count; if the file has a reference program, it tells the states of the computer apart: there is a fit in
+/// each, and runs in any other state do not count. All errors are said twice, over all runs and over those that count.
+/// The exit status is 1 if more than a third do not: then nothing is decided.
 ///
-/// With --mpi, all of this is done by rank 0 of those that mpiexec has started, and the others run what it tells them to.
+/// With --mpi, all of this is done by rank 0 of those that mpiexec has started, and the others run what it tells them
+/// to.
 #[derive(Args, Debug)]
 #[command(arg_required_else_help = true, mut_arg("repeat", |argument| argument.hide(true)))]
 #[command(
@@ -58,8 +62,8 @@ pub(super) struct Arguments {
     /// Where to write what was fitted, predicted and measured: a folder that is not there, or has no predictions.
     #[arg(long, value_name = "FOLDER")]
     out: PathBuf,
-    /// Measure nothing, and take the times that the rehearsal in this folder has measured: what this version makes of them, which is no
-    /// prediction, as they are known.
+    /// Measure nothing, and take the times that the rehearsal in this folder has measured: what this version makes of
+    /// them, which is no prediction, as they are known.
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["local", "hosts", "mpi"])]
     measured: Option<PathBuf>,
     /// What is rehearsed.

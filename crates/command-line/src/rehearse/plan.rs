@@ -28,7 +28,8 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// The plan of a rehearsal on these processes. If its programs were measured before, the times of the reference were, too, and it does not run.
+    /// The plan of a rehearsal on these processes. If its programs were measured before, the times of the reference
+    /// were, too, and it does not run.
     ///
     /// # Errors
     /// Everything that a user can get wrong in the file.

@@ -1,4 +1,5 @@
-//! The results of runs, kept in a file next to the report: a line that identifies the simulator, then a line of JSON for each run.
+//! The results of runs, kept in a file next to the report: a line that identifies the simulator, then a line of JSON
+//! for each run.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -45,7 +46,8 @@ pub(super) struct CachedRuns {
 }
 
 impl CachedRuns {
-    /// The results kept in `folder`; none if the runs are to be made `again`, or were made by another version of the simulator.
+    /// The results kept in `folder`; none if the runs are to be made `again`, or were made by another version of the
+    /// simulator.
     ///
     /// # Errors
     /// A file that cannot be read or written.
@@ -79,8 +81,8 @@ impl CachedRuns {
     }
 }
 
-/// The length of the usable part of `text`, which begins with `head` and ends before a truncated line, and the results in
-/// it. [B]
+/// The length of the usable part of `text`, which begins with `head` and ends before a truncated line, and the results
+/// in it. [B]
 fn answers_below(head: &str, text: &str) -> (usize, BTreeMap<String, String>) {
     let mut answers = BTreeMap::new();
     let mut lines = text.split_inclusive('\n');

@@ -21,10 +21,11 @@ use cache::CachedRuns;
 
 /// Reproduce the claims of papers, and write a report with their figures redrawn.
 ///
-/// A claim is one or more conditions. Each is met, met with parameters that were fitted to it, missed, contradictory (the paper itself
-/// prints something else) or not run; the exit status is 1 when one is missed. The paper with the least work comes first, and the outcome for each paper is printed as soon as it is known. Ctrl-C ends it early: the runs done
-/// by then are judged and reported. Results of runs are kept beside the report, and a run is repeated only when something that it depends
-/// on has changed.
+/// A claim is one or more conditions. Each is met, met with parameters that were fitted to it, missed, contradictory
+/// (the paper itself prints something else) or not run; the exit status is 1 when one is missed. The paper with the
+/// least work comes first, and the outcome for each paper is printed as soon as it is known. Ctrl-C ends it early: the
+/// runs done by then are judged and reported. Results of runs are kept beside the report, and a run is repeated only
+/// when something that it depends on has changed.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  maquette reproduce moc postal --json > claims.jsonl\n  \
                        maquette reproduce postal --robustness --draws 10")]
@@ -41,8 +42,8 @@ pub(super) struct Arguments {
     /// How many runs are made at the same time; as many as there are cores, if left out.
     #[arg(long, value_name = "N", value_parser = whole(1..=u16::MAX))]
     threads: Option<u16>,
-    /// In place of a report, judge each condition with draws within 5 % of the costs that were chosen, and keep in how many of them it
-    /// holds in EXPERIMENTS/PAPER/robustness.toml. Draws that are there are continued.
+    /// In place of a report, judge each condition with draws within 5 % of the costs that were chosen, and keep in how
+    /// many of them it holds in EXPERIMENTS/PAPER/robustness.toml. Draws that are there are continued.
     #[arg(long)]
     robustness: bool,
     /// How many draws there are to be.

@@ -56,7 +56,8 @@ pub(super) fn execute(
     Ok(CommandOutput { text, status })
 }
 
-/// What is reported of a paper of which there are `counted` draws now in the file at `path`; none, if no further draw was made.
+/// What is reported of a paper of which there are `counted` draws now in the file at `path`; none, if no further draw
+/// was made.
 fn line((paper, path): (PaperName, &Path), counted: Option<&Robustness>, as_json: bool) -> String {
     let draws = counted.map_or(0, |counted| counted.draws);
     if as_json {

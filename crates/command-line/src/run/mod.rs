@@ -112,8 +112,8 @@ const FIELDS_OF_FILES: [(&str, &str); 9] = [
     ("--timeline", "write.timeline"),
 ];
 
-/// The error of a line with unknown options: for `run WORD --machine M`, that WORD is not a program, if it is not, since then WORD
-/// is read as the name of a file; or that the file itself says what the option would.
+/// The error of a line with unknown options: for `run WORD --machine M`, that WORD is not a program, if it is not,
+/// since then WORD is read as the name of a file; or that the file itself says what the option would.
 pub(super) fn unknown_program(line: &[OsString]) -> Option<Failure> {
     let [_, run, argument, ..] = line else { return None };
     let is_program = |program: &Description| *argument == *program.name;
@@ -128,8 +128,8 @@ pub(super) fn unknown_program(line: &[OsString]) -> Option<Failure> {
     simulation::check_name(path).err().or_else(|| field_of_file(path, line.get(3..).unwrap_or_default()))
 }
 
-/// The error of a line whose command is the name of a program, or nearly: it is run by `maquette run`. None if a command is at least as
-/// near.
+/// The error of a line whose command is the name of a program, or nearly: it is run by `maquette run`. None if a
+/// command is at least as near.
 pub(super) fn program_as_command(line: &[OsString]) -> Option<Failure> {
     let found = line.iter().skip(1).find(|argument| !argument.as_encoded_bytes().starts_with(b"-"))?.to_str()?;
     let programs: Vec<&str> = descriptions().into_iter().map(|program| program.name).chain(["traffic"]).collect();

@@ -21,12 +21,12 @@ pub(crate) struct RunOptions {
     /// A preset (`maquette machines` lists them) or a description: a name with a `/` in it or with the ending `.toml`.
     #[arg(long, value_name = "NAME|FILE")]
     machine: Option<PathBuf>,
-    /// How many of the machine's nodes take part, from node 0; all, if left out. A LogGP machine has no number of its own, so it is
-    /// required there.
+    /// How many of the machine's nodes take part, from node 0; all, if left out. A LogGP machine has no number of its
+    /// own, so it is required there.
     #[arg(long, value_name = "N", alias = "ranks", value_parser = whole(0..=u32::MAX))]
     nodes: Option<u32>,
-    /// On which nodes ranks run: in-order, random, contiguous-switches, contiguous-groups, scattered-switches, scattered-groups, or a list
-    /// such as 0-7,12; in order, if left out.
+    /// On which nodes ranks run: in-order, random, contiguous-switches, contiguous-groups, scattered-switches,
+    /// scattered-groups, or a list such as 0-7,12; in order, if left out.
     #[arg(long, value_name = "PLACEMENT")]
     placement: Option<Placement>,
     /// Set a field of the description: `buffers=4`, `channels.rate="20 MB/s"`. May be given more than once.
@@ -44,11 +44,12 @@ pub(crate) struct RunOptions {
     /// Write a timeline of ranks and channels to FILE, as a Chrome trace for ui.perfetto.dev.
     #[arg(long, value_name = "FILE")]
     timeline: Option<PathBuf>,
-    /// Write a page with charts of the run to FILE.html, for a browser: where the time went, the load of channels, which ranks waited for
-    /// which.
+    /// Write a page with charts of the run to FILE.html, for a browser: where the time went, the load of channels,
+    /// which ranks waited for which.
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
-    /// Show the critical path, the chain of operations that determines the makespan: where its time goes, and how long messages took.
+    /// Show the critical path, the chain of operations that determines the makespan: where its time goes, and how long
+    /// messages took.
     #[arg(long)]
     critical_path: bool,
     /// Write the experiment to FILE.toml, for `maquette run FILE.toml`, without running it.

@@ -26,7 +26,8 @@ enum Indicator {
 }
 
 impl ProgressDisplay {
-    /// The display for a run that has not begun, and the place where the run publishes its progress. The number of messages may be known.
+    /// The display for a run that has not begun, and the place where the run publishes its progress. The number of
+    /// messages may be known.
     pub(super) fn new(messages: Option<u64>) -> (&'static Progress, ProgressDisplay) {
         PROGRESS.reset();
         let indicator = match messages {

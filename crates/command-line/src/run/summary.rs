@@ -157,7 +157,8 @@ fn text_of_jobs(ended: &FinishedRun, network: Option<&FlitNetwork>) -> String {
     text
 }
 
-/// The run's own figures, and those that only the command knows: the lower bound of its time, and the memory that messages took.
+/// The run's own figures, and those that only the command knows: the lower bound of its time, and the memory that
+/// messages took.
 fn json(ended: &FinishedRun) -> String {
     let mut object = ended.json();
     if let Some(bound) = bound(ended) {
@@ -190,8 +191,8 @@ fn frames(ethernet: &EthernetStatistics) -> Vec<[String; 2]> {
     rows
 }
 
-/// The memory that broadcasts took at the node that took most, and what their buffers may hold on all nodes: with one for all receivers,
-/// and with a channel to each.
+/// The memory that broadcasts took at the node that took most, and what their buffers may hold on all nodes: with one
+/// for all receivers, and with a channel to each.
 fn memory(messaging: &MessagingStatistics, answer: &Answer) -> Option<[String; 2]> {
     let most = messaging.broadcast_memory.iter().max().filter(|most| most.0 > 0)?;
     let Memory { shared, separate, saved } = Memory::of(messaging, answer);

@@ -26,13 +26,14 @@ const SHOWN: usize = 5;
 
 /// Offer a network packets at a given rate: latency, accepted throughput.
 ///
-/// A cycle is the time in which a node can send a flit. After a warm-up, the packets that are born during the measurement count; traffic
-/// continues until the last of them has arrived.
+/// A cycle is the time in which a node can send a flit. After a warm-up, the packets that are born during the
+/// measurement count; traffic continues until the last of them has arrived.
 ///
-/// A load is stable if, with 95% confidence from the means of 32 batches, what arrives is within 1% of what is offered, neither the backlog
-/// nor the latency has a trend over the batches, and the mean latency is below the limit; it is saturated if one of these is certainly not
-/// so. As long as neither is certain, another measurement follows, twice as long. A load that is not decided within the budget, or in the
-/// requested measurement, is reported as not decided. docs/NETWORK.md has the bounds. The exit status is 1 unless the load is stable.
+/// A load is stable if, with 95% confidence from the means of 32 batches, what arrives is within 1% of what is offered,
+/// neither the backlog nor the latency has a trend over the batches, and the mean latency is below the limit; it is
+/// saturated if one of these is certainly not so. As long as neither is certain, another measurement follows, twice as
+/// long. A load that is not decided within the budget, or in the requested measurement, is reported as not decided.
+/// docs/NETWORK.md has the bounds. The exit status is 1 unless the load is stable.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  maquette run traffic --machine booksim-mesh-8x8 --pattern transpose --rate 0.1")]
 pub(crate) struct Arguments {

@@ -19,7 +19,8 @@ const LONGEST: Bytes = Bytes(4 << 20);
 /// Options of a server about TLS.
 #[derive(Args, Debug)]
 pub(super) struct ServerTls {
-    /// Speak TLS with clients, on all ports except that for members: a PEM file with the certificate to show and the chain to its CA.
+    /// Speak TLS with clients, on all ports except that for members: a PEM file with the certificate to show and the
+    /// chain to its CA.
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     tls_certificate: Option<PathBuf>,
     /// A PEM file with the private key of that certificate.
@@ -28,8 +29,8 @@ pub(super) struct ServerTls {
     /// Accept only clients that show a certificate signed by one of the CAs in this PEM file.
     #[arg(long, value_name = "FILE", requires = "tls_certificate")]
     tls_clients_ca: Option<PathBuf>,
-    /// Speak TLS with other members, too: each shows a certificate that is signed by one of the CAs in this PEM file and contains its
-    /// address. All members need this option.
+    /// Speak TLS with other members, too: each shows a certificate that is signed by one of the CAs in this PEM file
+    /// and contains its address. All members need this option.
     #[arg(long, value_name = "FILE", requires = "tls_certificate")]
     tls_members_ca: Option<PathBuf>,
 }
@@ -59,7 +60,8 @@ pub(super) struct Access {
     /// A file whose first line is the password that clients must give.
     #[arg(long, value_name = "FILE")]
     password_file: Option<PathBuf>,
-    /// Speak TLS, and trust certificates that are signed by one of the CAs in this PEM file and contain the address called.
+    /// Speak TLS, and trust certificates that are signed by one of the CAs in this PEM file and contain the address
+    /// called.
     #[arg(long, value_name = "FILE")]
     tls_ca: Option<PathBuf>,
     /// The name that certificates contain, instead of the address called.

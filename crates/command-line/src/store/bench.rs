@@ -39,10 +39,12 @@ const MOST_PIPELINED: u64 = 100_000;
 
 /// Measure the throughput and latency of a store or a pool
 ///
-/// Clients write, read, and mix both, each with its own connections; they ask each member directly for the keys that it has. Every reply is
-/// checked: a key has the same value whenever it is stored. Keys begin with `bench:`; they are stored beforehand and deleted at the end.
+/// Clients write, read, and mix both, each with its own connections; they ask each member directly for the keys that it
+/// has. Every reply is checked: a key has the same value whenever it is stored. Keys begin with `bench:`; they are
+/// stored beforehand and deleted at the end.
 ///
-/// A latency is the time from sending a batch of requests to the last of its replies. The exit status is 1 if a reply was wrong.
+/// A latency is the time from sending a batch of requests to the last of its replies. The exit status is 1 if a reply
+/// was wrong.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:
   maquette store bench 127.0.0.1:6379 --clients 8 --pipeline 16")]

@@ -25,9 +25,10 @@ const LOOK: WallDuration = WallDuration::from_millis(100);
 
 /// Move a member's servers to others and let it leave the pool
 ///
-/// Its servers move to other members, one after the other, while all serve. Once all members know where they are, the member ends with exit
-/// status 0. All other members that host servers have to be up for that. In a pool with parity, the member also waits until the parity of its
-/// group no longer covers it. A spare can be drained, too. If the time to wait runs out, the member still goes on leaving.
+/// Its servers move to other members, one after the other, while all serve. Once all members know where they are, the
+/// member ends with exit status 0. All other members that host servers have to be up for that. In a pool with parity,
+/// the member also waits until the parity of its group no longer covers it. A spare can be drained, too. If the time to
+/// wait runs out, the member still goes on leaving.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:
   maquette store drain 127.0.0.1:7002")]

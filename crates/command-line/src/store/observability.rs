@@ -13,8 +13,8 @@ use crate::failure::Failure;
 /// Options about it.
 #[derive(Args, Debug)]
 pub(super) struct Observability {
-    /// Serve a live page, and /metrics for Prometheus, at this port of the addresses of --bind, or at this address and port. If there is a
-    /// password they require it, for any user name or as a bearer token.
+    /// Serve a live page, and /metrics for Prometheus, at this port of the addresses of --bind, or at this address and
+    /// port. If there is a password they require it, for any user name or as a bearer token.
     #[arg(long, value_name = "[ADDRESS:]PORT", value_parser = place)]
     http: Option<Place>,
     /// The format of the log on standard error, one line for each event: text for people, or JSON.

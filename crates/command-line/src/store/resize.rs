@@ -30,8 +30,8 @@ pub(super) enum Way {
 
 /// Spread a table over more servers than its records need
 ///
-/// Servers are split one after the other until there are that many more. The table does not shrink below the new number until asked to. The
-/// members must be allowed to host that many.
+/// Servers are split one after the other until there are that many more. The table does not shrink below the new number
+/// until asked to. The members must be allowed to host that many.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:
   maquette store grow 127.0.0.1:6379 2")]
@@ -42,8 +42,8 @@ pub(super) struct Grow {
 
 /// Merge a table into fewer servers than its records need
 ///
-/// Servers are merged one after the other into those that they were split from, until there are that many fewer. The table does not grow
-/// beyond the new number until asked to. The servers that remain must have room for all records.
+/// Servers are merged one after the other into those that they were split from, until there are that many fewer. The
+/// table does not grow beyond the new number until asked to. The servers that remain must have room for all records.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:
   maquette store shrink 127.0.0.1:6379 2")]

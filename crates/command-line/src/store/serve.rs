@@ -22,7 +22,8 @@ use crate::quantity::{seconds, whole};
 use crate::{CommandOutput, json, print};
 use formats::interrupt;
 
-/// The port for other members is this much above the clients' port, and the port for clients that follow slots that much.
+/// The port for other members is this much above the clients' port, and the port for clients that follow slots that
+/// much.
 const TO_MEMBERS_PORT: u16 = 10_000;
 const TO_SLOTS_PORT: u16 = 15_000;
 /// The most records that go from one server to another at a time.
@@ -38,12 +39,13 @@ const LARGEST_VALUE: Bytes = Bytes(512 << 20);
 
 /// Serve a table to Redis clients until interrupted
 ///
-/// Redis clients in any language can use it, with version 2 or 3 of the protocol: strings, keys that expire, SCAN, transactions. The table
-/// is held in memory and is gone when the command ends, unless `--data` names a directory to keep it in.
+/// Redis clients in any language can use it, with version 2 or 3 of the protocol: strings, keys that expire, SCAN,
+/// transactions. The table is held in memory and is gone when the command ends, unless `--data` names a directory to
+/// keep it in.
 ///
-/// With `--join` it becomes a member of a pool, and stands by until another member has too many records. The table then spreads to it while
-/// it is served, and shrinks again as it empties. Clients may ask any member. Those that follow slots, as in Redis Cluster, find them by
-/// CLUSTER SLOTS and are redirected by MOVED.
+/// With `--join` it becomes a member of a pool, and stands by until another member has too many records. The table then
+/// spreads to it while it is served, and shrinks again as it empties. Clients may ask any member. Those that follow
+/// slots, as in Redis Cluster, find them by CLUSTER SLOTS and are redirected by MOVED.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:
   maquette store serve --port 6379 --max-memory 1GiB --evict
@@ -69,8 +71,8 @@ The same, encrypted:
   maquette store serve --bind 0.0.0.0 --password-file our.password \\
       --tls-certificate our.pem --tls-key our.key")]
 pub(super) struct Arguments {
-    /// An address of this machine on which to listen; can be given several times. Other machines can reach any except those of the
-    /// loopback. Other members, and clients that follow slots, can connect only to the first.
+    /// An address of this machine on which to listen; can be given several times. Other machines can reach any except
+    /// those of the loopback. Other members, and clients that follow slots, can connect only to the first.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     bind: Vec<IpAddr>,
     /// The port on which to listen; 0 for any free one.
@@ -79,7 +81,8 @@ pub(super) struct Arguments {
     /// Another member, with its port for members; can be given several times.
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = member_address)]
     join: Vec<SocketAddr>,
-    /// The number of records that a server has room for. It splits when it has more than four fifths of that and there is another member.
+    /// The number of records that a server has room for. It splits when it has more than four fifths of that and there
+    /// is another member.
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     capacity: u64,
     /// The most servers that a member hosts.
@@ -88,7 +91,8 @@ pub(super) struct Arguments {
     /// The port for other members; if left out, 10,000 above that for clients, or a free one if there is no such port.
     #[arg(long, value_name = "PORT", value_parser = whole(0..=u16::MAX))]
     members_port: Option<u16>,
-    /// The port for clients that follow slots; if left out, 15,000 above that for clients, or a free one if there is no such port.
+    /// The port for clients that follow slots; if left out, 15,000 above that for clients, or a free one if there is no
+    /// such port.
     #[arg(long, value_name = "PORT", value_parser = whole(0..=u16::MAX))]
     slots_port: Option<u16>,
     /// A directory in which to keep the data, created if it does not exist. Data that is already there is served again.
@@ -103,11 +107,13 @@ pub(super) struct Arguments {
     /// The role of this member. A member that is restarted keeps the role recorded in its directory.
     #[arg(long, value_enum, default_value_t)]
     role: As,
-    /// How long a member may be silent before it is considered lost, in seconds or with a unit. Three times as long while it is connected.
+    /// How long a member may be silent before it is considered lost, in seconds or with a unit. Three times as long
+    /// while it is connected.
     #[arg(long, value_name = "S", default_value = "1", value_parser = seconds)]
     parity_patience: Duration,
-    /// The address given to other members and clients, if it differs from the first of `--bind`. If that is 0.0.0.0 or ::, and this is left out, it is the
-    /// address of this machine from which the member to join is reached, or other networks.
+    /// The address given to other members and clients, if it differs from the first of `--bind`. If that is 0.0.0.0 or
+    /// ::, and this is left out, it is the address of this machine from which the member to join is reached, or other
+    /// networks.
     #[arg(long, value_name = "ADDRESS")]
     announce: Option<IpAddr>,
     /// A file whose first line is the secret that all members share; if left out, the password serves as the secret.
@@ -122,7 +128,8 @@ pub(super) struct Arguments {
     /// The most clients at once.
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     max_clients: usize,
-    /// The most memory that records may take. Commands that would need more are refused with an OOM error. 0 means any amount.
+    /// The most memory that records may take. Commands that would need more are refused with an OOM error. 0 means any
+    /// amount.
     #[arg(long, value_name = "BYTES", value_parser = memory)]
     max_memory: Option<Bytes>,
     /// Evict records that have not been used for long, instead of refusing commands.
@@ -192,7 +199,8 @@ fn memory(text: &str) -> Result<Bytes, String> {
     })
 }
 
-/// Addresses on no network of this machine: those for documentation (RFC 5737, RFC 3849), at the port for discarding (RFC 863).
+/// Addresses on no network of this machine: those for documentation (RFC 5737, RFC 3849), at the port for discarding
+/// (RFC 863).
 const SOMEWHERE_IPV4: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)), 9);
 const SOMEWHERE_IPV6: SocketAddr = SocketAddr::new(IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1)), 9);
 
@@ -296,7 +304,8 @@ impl Arguments {
         })
     }
 
-    /// The address given to other members and clients, if it is not `bound`, where it listens: nobody can connect to an unspecified address.
+    /// The address given to other members and clients, if it is not `bound`, where it listens: nobody can connect to an
+    /// unspecified address.
     fn announced(&self, bound: IpAddr) -> Result<Option<IpAddr>, Failure> {
         if self.announce.is_some() || !bound.is_unspecified() {
             return Ok(self.announce);

@@ -21,11 +21,11 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Show the state of a pool of stores
 ///
-/// One member is asked for the others, and then each one that has a part of the table. A member that does not answer is reported on
-/// standard error, and the exit status is 1. While a member that has servers is gone, the one that was asked shows its own. Members that have
-/// no part of the table stand by; those to which the member that was asked has no connection are named as silent. For a pool with parity, each
-/// group is listed with its members, the members that keep their parity, how many may be lost now, how many spares stand by, and what is being
-/// rebuilt.
+/// One member is asked for the others, and then each one that has a part of the table. A member that does not answer is
+/// reported on standard error, and the exit status is 1. While a member that has servers is gone, the one that was
+/// asked shows its own. Members that have no part of the table stand by; those to which the member that was asked has
+/// no connection are named as silent. For a pool with parity, each group is listed with its members, the members that
+/// keep their parity, how many may be lost now, how many spares stand by, and what is being rebuilt.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:
   maquette store status 127.0.0.1:6379")]
@@ -81,7 +81,8 @@ impl Arguments {
         let known: Vec<Known> = info.lines().filter_map(Known::read).collect();
         let groups = Groups::ask(&mut client, &options)?;
         let (mut members, mut failures) = (Vec::new(), Vec::new());
-        // While a member is gone or rebuilt nobody knows all slots, but groups know how far that has come, and a member its own servers.
+        // While a member is gone or rebuilt nobody knows all slots, but groups know how far that has come, and a member
+        // its own servers.
         let shards = client.ask(&[b"CLUSTER", b"SHARDS"]).unwrap_or_else(|error| {
             failures.push(error);
             Value::Null
@@ -168,8 +169,8 @@ impl Known {
     }
 }
 
-/// How many connected members have no part of the table. If it is not known which members have all of it, only those are counted that never have a
-/// part, and none where there is no parity.
+/// How many connected members have no part of the table. If it is not known which members have all of it, only those
+/// are counted that never have a part, and none where there is no parity.
 fn standing_by(known: &[Known], hosts: Option<&Vec<SocketAddr>>, has_parity: bool) -> Option<u64> {
     let stands_by = |member: &&Known| match hosts {
         Some(hosts) => !hosts.contains(&member.address),

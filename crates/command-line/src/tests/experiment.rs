@@ -568,8 +568,8 @@ const CASES: &[Case] = &[
     ("postal --lambda 2 --nodes 4", &["--lambda 3", "--nodes 5", "--alpha 0.6", "--t0 1us"]),
 ];
 
-/// Options that determine where a result goes, how it is shown, or how fast it is computed; those of GOAL text, which only affect a written
-/// file; and those with which nothing is simulated, but measured.
+/// Options that determine where a result goes, how it is shown, or how fast it is computed; those of GOAL text, which
+/// only affect a written file; and those with which nothing is simulated, but measured.
 const OF_NO_RESULT: &[&str] = &[
     "help",
     "json",

@@ -1,5 +1,5 @@
-//! Processes that tests start. Each can be interrupted, whatever signals the tests inherited as ignored, such as SIGINT in the
-//! background of a script; none is waited for without limit; and none is left behind.
+//! Processes that tests start. Each can be interrupted, whatever signals the tests inherited as ignored, such as SIGINT
+//! in the background of a script; none is waited for without limit; and none is left behind.
 
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 /// The longest wait for anything.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// The command with these arguments. `env` resets its signals to what a terminal would set, and then becomes the command.
+/// The command with these arguments. `env` resets its signals to what a terminal would set, and then becomes the
+/// command.
 pub fn maquette(arguments: &[&str]) -> Command {
     let mut command = Command::new("env");
     command.args(["--default-signal=HUP,INT,TERM", env!("CARGO_BIN_EXE_maquette")]).args(arguments);

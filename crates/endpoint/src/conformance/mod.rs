@@ -1,11 +1,12 @@
 //! The test suite that every world must pass.
 //!
-//! A world's tests call [`world`], [`multicast_world`] if it broadcasts in hardware and [`requests_world`] if it has requests, with a
-//! function that makes a world for at least the given number of ranks. Every check is also a function of its own, so that a failure can be
-//! examined alone. A check that fails panics with what it found: this is a library for tests.
+//! A world's tests call [`world`], [`multicast_world`] if it broadcasts in hardware and [`requests_world`] if it has
+//! requests, with a function that makes a world for at least the given number of ranks. Every check is also a function
+//! of its own, so that a failure can be examined alone. A check that fails panics with what it found: this is a library
+//! for tests.
 //!
-//! The checks hold whether a send ends when its message is set up, when it has left, or when it has been received. They say
-//! nothing about how long anything takes, only that time passes as it must.
+//! The checks hold whether a send ends when its message is set up, when it has left, or when it has been received. They
+//! say nothing about how long anything takes, only that time passes as it must.
 
 mod any_source;
 mod multicast;
@@ -31,7 +32,8 @@ const SIZES: [u32; 5] = [1, 2, 3, 5, 8];
 /// Longer than any message in these checks takes on any machine.
 const LONG: Duration = Duration::from_microseconds(1_000_000);
 
-/// Checks everything that a world whose time is simulated must do. `make` makes a world for at least the given number of ranks.
+/// Checks everything that a world whose time is simulated must do. `make` makes a world for at least the given number
+/// of ranks.
 pub fn world<W: Subject>(make: impl Fn(u32) -> W) {
     for ranks in SIZES {
         time_begins_at_zero(&make(ranks), ranks);
@@ -51,7 +53,8 @@ pub fn real_world<W: Subject>(make: impl Fn(u32) -> W) {
     [2, 5].into_iter().for_each(|ranks| among_several(&make, ranks));
 }
 
-/// Checks everything that a world of exactly `ranks` ranks must do, including overlapping operations, requests and broadcasts in hardware.
+/// Checks everything that a world of exactly `ranks` ranks must do, including overlapping operations, requests and
+/// broadcasts in hardware.
 pub fn real_world_of<W: Subject>(make: impl Fn(u32) -> W, ranks: u32) {
     alone_and_in_pairs(&make, ranks);
     among_several(&make, ranks);

@@ -147,8 +147,8 @@ pub fn a_message_to_oneself_is_an_error<W: Subject>(world: &W, ranks: u32) {
     run(world, ranks, &ToItself);
 }
 
-/// Round a ring, every rank sends to the next and receives from the one before, whatever a send waits for and however long the message
-/// is; a program need not declare this.
+/// Round a ring, every rank sends to the next and receives from the one before, whatever a send waits for and however
+/// long the message is; a program need not declare this.
 pub fn a_send_and_a_receive_pass_each_other<W: Subject>(world: &W, ranks: u32) {
     struct Ring;
     impl Program for Ring {

@@ -8,7 +8,8 @@ use crate::{
     Tag, Tags,
 };
 
-/// Checks everything that a world whose ranks can begin requests must do. `make` makes a world for at least the given number of ranks.
+/// Checks everything that a world whose ranks can begin requests must do. `make` makes a world for at least the given
+/// number of ranks.
 pub fn requests_world<W: Subject>(make: impl Fn(u32) -> W) {
     requests_bring_each_message_once(&make(4), 4);
     computations_behind_requests_take_their_time(&make(2));
@@ -46,7 +47,8 @@ async fn all<E: Endpoint>(endpoint: &E, count: usize) -> Result<Vec<(u32, Option
     Ok(over)
 }
 
-/// Every rank sends two messages to every other one and receives them in the opposite order of tags, and then one from anyone.
+/// Every rank sends two messages to every other one and receives them in the opposite order of tags, and then one from
+/// anyone.
 struct ToAll;
 
 impl Program for ToAll {

@@ -5,8 +5,8 @@ use quantities::{Bytes, Rank};
 use super::{Subject, patterned, run};
 use crate::{Endpoint, Error, Needs, Program, Result, Source, Tag, Tags, join_all};
 
-/// Messages with one tag arrive in the order they were sent, and none waits for those with another tag. A receive with any tag does not
-/// take the messages of collectives.
+/// Messages with one tag arrive in the order they were sent, and none waits for those with another tag. A receive with
+/// any tag does not take the messages of collectives.
 pub fn a_tag_chooses_among_messages<W: Subject>(world: &W, ranks: u32) {
     struct Chooses;
     impl Program for Chooses {
@@ -38,7 +38,8 @@ pub fn a_tag_chooses_among_messages<W: Subject>(world: &W, ranks: u32) {
     run(world, ranks, &Chooses);
 }
 
-/// A receive from anyone takes only messages with the tag that it asks for; if it has a deadline, a message with another tag does not count.
+/// A receive from anyone takes only messages with the tag that it asks for; if it has a deadline, a message with
+/// another tag does not count.
 pub fn a_tag_chooses_among_senders<W: Subject>(world: &W, ranks: u32) {
     struct FromAnyone;
     impl Program for FromAnyone {
@@ -62,8 +63,8 @@ pub fn a_tag_chooses_among_senders<W: Subject>(world: &W, ranks: u32) {
     run(world, ranks, &FromAnyone);
 }
 
-/// A message that is as long as its receive has room for, or shorter, is received; of a longer one the receive says both ranks, the tag and
-/// the sizes. It is over then, like any other.
+/// A message that is as long as its receive has room for, or shorter, is received; of a longer one the receive says
+/// both ranks, the tag and the sizes. It is over then, like any other.
 pub fn a_receive_has_room_for_what_it_says<W: Subject>(world: &W, ranks: u32) {
     struct HasRoom;
     impl Program for HasRoom {

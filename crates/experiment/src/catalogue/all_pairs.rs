@@ -19,8 +19,8 @@ pub struct AllPairs {
     #[serde(deserialize_with = "within::number::<1, { u64::MAX }, _, _>")]
     #[schemars(range(min = 1))]
     rounds: u32,
-    /// The order in which a node sends to the others; if left out, shift, or in-turn where a send waits until the receiver asks for the
-    /// message.
+    /// The order in which a node sends to the others; if left out, shift, or in-turn where a send waits until the
+    /// receiver asks for the message.
     #[serde(skip_serializing_if = "Option::is_none")]
     order: Option<PartnerOrder>,
 }

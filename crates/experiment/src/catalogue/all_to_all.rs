@@ -15,16 +15,18 @@ use crate::prepared::Notes;
 use crate::site::LARGEST_MESSAGE;
 use crate::{Error, FilePath, Finding, Prepared, Ready, Site};
 
-/// Every node sends a message to every other (complete exchange, all-to-all personalised), or to those given by a matrix.
+/// Every node sends a message to every other (complete exchange, all-to-all personalised), or to those given by a
+/// matrix.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AllToAll {
-    /// Send the messages of a matrix: row r, column c of FILE.csv, FILE.mtx or FILE.npy is what rank r sends rank c, in bytes. If left
-    /// out, all send the same.
+    /// Send the messages of a matrix: row r, column c of FILE.csv, FILE.mtx or FILE.npy is what rank r sends rank c, in
+    /// bytes. If left out, all send the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-value" = "FILE"))]
     traffic: Option<FilePath>,
-    /// The algorithm; if left out, pairwise, or with a matrix the one with the best schedule, by its messages and bytes in sequence.
+    /// The algorithm; if left out, pairwise, or with a matrix the one with the best schedule, by its messages and bytes
+    /// in sequence.
     #[serde(skip_serializing_if = "Option::is_none")]
     algorithm: Option<Exchange>,
     /// Size of the message from one node to another, or of each entry of a matrix without values; 1 KiB, if left out.
@@ -33,8 +35,8 @@ pub struct AllToAll {
     /// How the nodes are kept in step.
     #[schemars(extend("x-value" = "PACING"))]
     pacing: Pacing,
-    /// What a node that both sends and receives in a step does first; if left out, alternating where a send waits until the receiver asks
-    /// for the message and the CM-5 paper has the algorithm, else sendrecv.
+    /// What a node that both sends and receives in a step does first; if left out, alternating where a send waits until
+    /// the receiver asks for the message and the CM-5 paper has the algorithm, else sendrecv.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-value" = "ORDER"))]
     order: Option<SendReceiveOrder>,
@@ -46,8 +48,8 @@ pub struct AllToAll {
 /// The size of a message, if none is asked for.
 const DEFAULT_SIZE: Bytes = Bytes(1024);
 
-/// An algorithm of an exchange: those for exchanges of any messages, none at all, and those that are for complete exchange only, under one
-/// name each.
+/// An algorithm of an exchange: those for exchanges of any messages, none at all, and those that are for complete
+/// exchange only, under one name each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exchange {
     /// For any messages.
@@ -102,8 +104,8 @@ impl Exchange {
         }
     }
 
-    /// What a rank does first if it both sends and receives in a step: `order` if the algorithm is from the CM-5 paper, otherwise both at
-    /// once.
+    /// What a rank does first if it both sends and receives in a step: `order` if the algorithm is from the CM-5 paper,
+    /// otherwise both at once.
     pub const fn order(self, order: SendReceiveOrder) -> SendReceiveOrder {
         match self {
             Exchange::Irregular(algorithm) => algorithm.order(order),
@@ -169,7 +171,8 @@ fn forwards(algorithm: Exchange) -> Error {
 }
 
 impl AllToAll {
-    /// The algorithm for a complete exchange, what keeps the ranks in step, what one does first, and how long it copies a byte.
+    /// The algorithm for a complete exchange, what keeps the ranks in step, what one does first, and how long it copies
+    /// a byte.
     ///
     /// # Errors
     /// What does not fit together; a matrix, which says by itself who sends.

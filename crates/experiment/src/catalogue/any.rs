@@ -43,8 +43,8 @@ macro_rules! any_program {
             const NEEDS: Needs = Needs::NOTHING$(.and(<$program as Program>::NEEDS))+;
 
             async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<AnyOutput> {
-                // Compiled once for all worlds, and each in a box of its own size: a rank of a small program takes no more room
-                // because of a large one.
+                // Compiled once for all worlds, and each in a box of its own size: a rank of a small program takes no
+                // more room because of a large one.
                 let endpoint = Erased::new(endpoint);
                 match self {
                     $(AnyProgram::$name(program) => {

@@ -1,4 +1,5 @@
-//! Collectives that a rank of somebody else's program waits for, by their names and with the parameters that they have as programs.
+//! Collectives that a rank of somebody else's program waits for, by their names and with the parameters that they have
+//! as programs.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -38,7 +39,8 @@ struct Listed {
     setup: Setup,
     /// The algorithm, if one was asked for.
     algorithm: Option<String>,
-    /// Whether that may cut blocks, or pass them on with others, so that a rank must know the sizes of some that it has not.
+    /// Whether that may cut blocks, or pass them on with others, so that a rank must know the sizes of some that it has
+    /// not.
     needs_sizes: bool,
     /// All ranks in the order that was asked for, if it is not by number.
     order: Option<Group>,
@@ -114,8 +116,9 @@ impl Awaited {
         states.then_some(largest)
     }
 
-    /// Does it as a rank of `site`, which has one message, or one for each rank; gives what it ends with, likewise. A rank that could not be
-    /// [compared](Awaited::agree) notices another collective by the tag of the first message of it: `compares_tags`.
+    /// Does it as a rank of `site`, which has one message, or one for each rank; gives what it ends with, likewise. A
+    /// rank that could not be [compared](Awaited::agree) notices another collective by the tag of the first message of
+    /// it: `compares_tags`.
     ///
     /// # Errors
     /// What sending and receiving can end with; messages that do not fit; another collective.
@@ -262,7 +265,8 @@ impl Listed {
         Ok(brought)
     }
 
-    /// Takes part as a rank that has one message, or one for each block; ends with the blocks that it takes as one message.
+    /// Takes part as a rank that has one message, or one for each block; ends with the blocks that it takes as one
+    /// message.
     async fn run<E: Endpoint>(
         &self,
         endpoint: &E,
@@ -364,8 +368,8 @@ impl ToAll {
         Ok(received)
     }
 
-    /// What each rank does when, by an algorithm that makes a schedule of all messages. Nothing is cut, so sizes do not matter.
-    /// `order` is what a rank does first by an algorithm of the CM-5 paper, if nothing else is asked for.
+    /// What each rank does when, by an algorithm that makes a schedule of all messages. Nothing is cut, so sizes do not
+    /// matter. `order` is what a rank does first by an algorithm of the CM-5 paper, if nothing else is asked for.
     fn schedules(&self, ranks: u32, order: SendReceiveOrder) -> ProgramResult<Rc<[RankSchedule]>> {
         let unfit = |text: String| ProgramError::Unfit(text);
         let order = self.order.unwrap_or_else(|| self.algorithm.order(order));

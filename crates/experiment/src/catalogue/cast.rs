@@ -11,14 +11,15 @@ use super::{Entry, Size};
 use crate::site::LARGEST_MESSAGE;
 use crate::{Error, Finding, Prepared, Ready, Site};
 
-/// Send content from node 0 to all others as `maquette cast` sends files: by hardware broadcast, and only what somebody lacks.
+/// Send content from node 0 to all others as `maquette cast` sends files: by hardware broadcast, and only what somebody
+/// lacks.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Cast {
     /// Size of the content.
     bytes: Size,
-    /// The share of the pieces, each 1 MiB, that all receivers have at first, as after a transfer that was interrupted: from 0 to 1, rounded
-    /// to whole pieces.
+    /// The share of the pieces, each 1 MiB, that all receivers have at first, as after a transfer that was interrupted:
+    /// from 0 to 1, rounded to whole pieces.
     have: Share,
 }
 

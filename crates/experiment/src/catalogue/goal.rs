@@ -31,10 +31,10 @@ const READER: &str = "maquette run goal";
 
 /// Run a schedule in GOAL text, the format of LogGOPSim.
 ///
-/// Times of `calc` are in nanoseconds. On a LogGP machine (`--set L=1us --set o=500ns`) the result is that of LogGOPSim, but
-/// where that one sorts operations of one time unstably, or ignores what processors of one rank require of each other; and S
-/// is the smallest message that waits for its receiver, where LogGOPSim's is the largest that does not (its 65535 is
-/// `--set S=65536`). docs/GOAL.md has the details.
+/// Times of `calc` are in nanoseconds. On a LogGP machine (`--set L=1us --set o=500ns`) the result is that of
+/// LogGOPSim, but where that one sorts operations of one time unstably, or ignores what processors of one rank require
+/// of each other; and S is the smallest message that waits for its receiver, where LogGOPSim's is the largest that does
+/// not (its 65535 is `--set S=65536`). docs/GOAL.md has the details.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Goal {

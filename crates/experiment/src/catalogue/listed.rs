@@ -107,15 +107,16 @@ pub(super) struct Given {
     algorithm: Option<String>,
     /// The operator: sum, product, min or max of f64, f32, i64 or u64, such as sum-f64; and, or, xor.
     pub(super) operator: Operator,
-    /// The latency of a message in steps of t0, a number such as 1.8 or 9/5: that of the postal model, or the one for which an algorithm on
-    /// a machine is built. None on a machine, if left out.
+    /// The latency of a message in steps of t0, a number such as 1.8 or 9/5: that of the postal model, or the one for
+    /// which an algorithm on a machine is built. None on a machine, if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     lambda: Option<Lambda>,
-    /// The duration of a step, after which a sender is done with a message. In the postal model a microsecond, if left out.
+    /// The duration of a step, after which a sender is done with a message. In the postal model a microsecond, if left
+    /// out.
     #[serde(skip_serializing_if = "Option::is_none")]
     t0: Option<Duration>,
-    /// In a tree by splitting, the share of its nodes that a source keeps for itself, from 0.5 to under 1; if left out, from the
-    /// look-up table for lambda.
+    /// In a tree by splitting, the share of its nodes that a source keeps for itself, from 0.5 to under 1; if left out,
+    /// from the look-up table for lambda.
     #[serde(skip_serializing_if = "Option::is_none")]
     alpha: Option<Alpha>,
     /// Size of a segment, for an algorithm that cuts messages; 4 KiB, if left out.
@@ -129,8 +130,8 @@ pub(super) struct Given {
     /// The order of the ranks.
     #[schemars(extend("x-value" = "ORDER"))]
     pub(super) order: RankOrder,
-    /// The ranks that take part, in the order in which they do, such as 5,1,3,7 or 0-7; all, if left out. A root that is not named is 0, if it
-    /// is one of them, otherwise the first.
+    /// The ranks that take part, in the order in which they do, such as 5,1,3,7 or 0-7; all, if left out. A root that
+    /// is not named is 0, if it is one of them, otherwise the first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) group: Option<RankList>,
 }
@@ -434,8 +435,8 @@ impl Setup {
         Ok((algorithm, inputs))
     }
 
-    /// Says whether the algorithm makes use of alpha, lambda and t0, where these were given. In the postal model the latter two are
-    /// the machine's.
+    /// Says whether the algorithm makes use of alpha, lambda and t0, where these were given. In the postal model the
+    /// latter two are the machine's.
     fn check_used(&self, inputs: &Parameters, algorithm: &str) -> Result<(), Error> {
         let unused = |parameter| !inputs.has_used(parameter);
         if let Some(alpha) = inputs.alpha.filter(|_| unused(Parameter::Alpha)) {

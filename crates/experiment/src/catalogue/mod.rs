@@ -1,8 +1,8 @@
 //! Every program that can be asked for by its name: its parameters, what it is, and how it is made.
 //!
-//! A program of the catalogue is a struct of its parameters that implements [`Entry`]. The doc comments of the struct and of
-//! its fields are its help, on the command line and in the JSON Schema of experiments; its serde form is how files and launched
-//! ranks have it. To add one is a file here and a line in the list below.
+//! A program of the catalogue is a struct of its parameters that implements [`Entry`]. The doc comments of the struct
+//! and of its fields are its help, on the command line and in the JSON Schema of experiments; its serde form is how
+//! files and launched ranks have it. To add one is a file here and a line in the list below.
 
 mod any;
 mod awaited;

@@ -134,7 +134,8 @@ pub(super) struct Own {
 }
 
 impl Own {
-    /// What the ranks of `pattern` have for themselves: copied as fast as the processor of the machine copies a message that it sends.
+    /// What the ranks of `pattern` have for themselves: copied as fast as the processor of the machine copies a message
+    /// that it sends.
     pub(super) fn of(pattern: &Pattern, site: &Site) -> Own {
         let (bytes, machine) = (pattern.own_in_all(), &site.machine);
         // For real, nothing is copied.

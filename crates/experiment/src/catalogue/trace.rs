@@ -21,10 +21,10 @@ use crate::{Error, FilePath, Finding, Prepared, Ready, Site, trace_files};
 
 /// Replay the trace of a program that was written for MPI.
 ///
-/// `maquette trace -- mpiexec -n 8 ./program` records one. The replay makes the calls that the program made, in the same order, and computes as
-/// long as it did between them. Messages are what the program sent; a collective goes by an algorithm of ours. Where none is named, the choice
-/// is MPICH's: by size and number of ranks. Traces of liballprof (LogGOPSim, LLAMP) and of DUMPI, as
-/// dumpi2ascii prints them, and time-independent traces of SimGrid are read, too.
+/// `maquette trace -- mpiexec -n 8 ./program` records one. The replay makes the calls that the program made, in the
+/// same order, and computes as long as it did between them. Messages are what the program sent; a collective goes by an
+/// algorithm of ours. Where none is named, the choice is MPICH's: by size and number of ranks. Traces of liballprof
+/// (LogGOPSim, LLAMP) and of DUMPI, as dumpi2ascii prints them, and time-independent traces of SimGrid are read, too.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Trace {
@@ -37,14 +37,15 @@ pub struct Trace {
     /// How many operations took a second, in a time-independent trace of SimGrid, which counts them; if left out, 1e9.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     operations: Option<OperationRate>,
-    /// The algorithm of MPI_Bcast; if left out, scatter-gather from 12 KiB on among 8 ranks or more, otherwise binomial.
+    /// The algorithm of MPI_Bcast; if left out, scatter-gather from 12 KiB on among 8 ranks or more, otherwise
+    /// binomial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     broadcast: Option<Named<broadcast::Algorithm>>,
     /// The algorithm of MPI_Allreduce; if left out, recursive-doubling up to 2 KiB, rabenseifner above.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     all_reduce: Option<Named<all_reduce::Algorithm>>,
-    /// The algorithm of MPI_Alltoall; if left out, bruck up to 256 B a message among 8 ranks or more, all at once up to 32 KiB, pairwise
-    /// above.
+    /// The algorithm of MPI_Alltoall; if left out, bruck up to 256 B a message among 8 ranks or more, all at once up to
+    /// 32 KiB, pairwise above.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     all_to_all: Option<Complete>,
 }

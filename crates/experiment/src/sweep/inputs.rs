@@ -1,4 +1,5 @@
-//! What is known about a sweep before its first point runs: the digests of its files, and whether its machines have the swept fields.
+//! What is known about a sweep before its first point runs: the digests of its files, and whether its machines have the
+//! swept fields.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -15,8 +16,8 @@ use crate::{Error, Experiment, FilePath, MachineChoice};
 /// The longest file of which a digest is taken.
 const LONGEST: Bytes = Bytes(1 << 40);
 
-/// Checks that each axis can be applied to the experiment `first`, the one at the first point; returns the files that the points
-/// read, sorted by path.
+/// Checks that each axis can be applied to the experiment `first`, the one at the first point; returns the files that
+/// the points read, sorted by path.
 ///
 /// # Errors
 /// A machine that does not exist; a field that none of the machines has; a file that can't be read.

@@ -1,8 +1,9 @@
 //! The Arrow file ("Feather 2") and stream formats, as much of them as numbers, texts and lists of numbers need.
 //!
-//! A stream consists of the schema, batches of rows, and an end mark. A file has a mark before that, and after it a footer that says
-//! where each batch is. Schema, batch and footer are headed by FlatBuffers, whose tables this module builds slot by slot; the slot numbers
-//! are those of `Schema.fbs`, `Message.fbs` and `File.fbs` in the Arrow format's specification.
+//! A stream consists of the schema, batches of rows, and an end mark. A file has a mark before that, and after it a
+//! footer that says where each batch is. Schema, batch and footer are headed by FlatBuffers, whose tables this module
+//! builds slot by slot; the slot numbers are those of `Schema.fbs`, `Message.fbs` and `File.fbs` in the Arrow format's
+//! specification.
 
 use std::io::{self, Write};
 

@@ -1,7 +1,7 @@
 //! Tracks which files this thread's command reads and writes, so that none is both read and written.
 //!
-//! A file is identified by what it is, not by its name: links and other paths to it count. One that does not exist yet is identified by
-//! its folder and its name in it.
+//! A file is identified by what it is, not by its name: links and other paths to it count. One that does not exist yet
+//! is identified by its folder and its name in it.
 
 use std::cell::RefCell;
 use std::ffi::OsString;
@@ -71,8 +71,8 @@ fn refuse(files: &[(Identity, PathBuf)], identity: &Identity, why: &str) -> io::
     Err(io::Error::new(io::ErrorKind::InvalidInput, reason))
 }
 
-/// The identity of the file of this name. None for a device or a pipe, which may be read and written at once, nor for a name that
-/// no file can have, which fails when it is read or written.
+/// The identity of the file of this name. None for a device or a pipe, which may be read and written at once, nor for a
+/// name that no file can have, which fails when it is read or written.
 fn identity(path: &Path) -> Option<Identity> {
     if let Ok(metadata) = fs::metadata(path) {
         return if metadata.is_file() { of_metadata(path, &metadata) } else { None };

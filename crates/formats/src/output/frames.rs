@@ -1,4 +1,5 @@
-//! The frame log of a run on an Ethernet, one line or row for each frame and receiver, in the order in which their journeys ended.
+//! The frame log of a run on an Ethernet, one line or row for each frame and receiver, in the order in which their
+//! journeys ended.
 //!
 //! | column | |
 //! |---|---|

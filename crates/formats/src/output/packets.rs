@@ -12,8 +12,8 @@
 //! | `virtual_channels` | for each channel: which of the virtual channels that share it, from 0 |
 //! | `requested_ps`, `granted_ps`, `released_ps` | for each channel: when the header asked for it, when the packet had it, when its tail had crossed [ps] |
 //!
-//! In CSV, the numbers of a list are in one field, separated by spaces. In Arrow, they are lists, and the metadata of the schema
-//! records under `experiment`, in JSON, what was run.
+//! In CSV, the numbers of a list are in one field, separated by spaces. In Arrow, they are lists, and the metadata of
+//! the schema records under `experiment`, in JSON, what was run.
 
 use std::io::{self, Write};
 use std::path::Path;

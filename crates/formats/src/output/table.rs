@@ -1,4 +1,5 @@
-//! Tables as Arrow streams: columns of numbers and texts, each declared once, with the function that takes its value from a row.
+//! Tables as Arrow streams: columns of numbers and texts, each declared once, with the function that takes its value
+//! from a row.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -92,7 +93,8 @@ impl Cell<'_> {
     }
 }
 
-/// A column of a table whose rows are `Row`: its name, the type of its values, and the function that takes its value from a row.
+/// A column of a table whose rows are `Row`: its name, the type of its values, and the function that takes its value
+/// from a row.
 pub struct ColumnOf<Row>(pub &'static str, pub Kind, pub for<'row> fn(&'row Row) -> Cell<'row>);
 
 impl From<u32> for Cell<'_> {

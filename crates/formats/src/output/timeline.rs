@@ -1,8 +1,8 @@
 //! The timeline of a run as a Chrome trace, which ui.perfetto.dev and chrome://tracing show.
 //!
-//! Ranks are the threads of one process, channels those of another. A rank's spans of sending, receiving and
-//! computing are slices; so are the times during which a packet held a channel. An arrow leads from each call of
-//! `send` to the `receive` that got the message. Times are in microseconds, to the picosecond. `otherData` records what was run.
+//! Ranks are the threads of one process, channels those of another. A rank's spans of sending, receiving and computing
+//! are slices; so are the times during which a packet held a channel. An arrow leads from each call of `send` to the
+//! `receive` that got the message. Times are in microseconds, to the picosecond. `otherData` records what was run.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -118,7 +118,8 @@ impl<W: Write> Trace<W> {
 
     /// An arrow from the beginning of the sender's slice into the receiver's, which began at `posted`.
     fn arrow(&mut self, number: usize, message: &MessageRecord, posted: Time) -> io::Result<()> {
-        // An arrow belongs to the slice that it ends in, so it must end before the slice does. Viewers count nanoseconds.
+        // An arrow belongs to the slice that it ends in, so it must end before the slice does. Viewers count
+        // nanoseconds.
         let before_end = message.received.picoseconds().saturating_sub(1_000);
         let end = at(posted.max(Time::from_picoseconds(before_end)));
         let (from, to, bytes, sent) = (message.from, message.to, message.size.0, at(message.sent));

@@ -133,8 +133,8 @@ fn place(path: &Path) -> PathBuf {
 /// The longest file name that all usual file systems allow. [B]
 const LONGEST_NAME: usize = 255;
 
-/// A hidden name in the folder of `path`, and so on the same disk. A long name is cut to its beginning and given a number, since
-/// another may begin the same way.
+/// A hidden name in the folder of `path`, and so on the same disk. A long name is cut to its beginning and given a
+/// number, since another may begin the same way.
 fn unfinished_name(path: &Path) -> io::Result<PathBuf> {
     let place = place(path);
     let name =

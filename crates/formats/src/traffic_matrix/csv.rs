@@ -2,11 +2,11 @@
 //!
 //! - Lines and cells are separated as in all such files: see [`crate::cells`].
 //! - A cell is a whole number of bytes; an empty one is 0.
-//! - The first column holds names of ranks if its cell in the second line is neither a number nor empty, and its cell in the
-//!   first line is not a number. The first line holds names if one of its other cells is neither a number nor empty, unless
-//!   the matrix is square with it.
-//! - If the very first cell is not a number, and the other cells of the first line and those of the first column both count
-//!   0, 1, 2, ... or 1, 2, 3, ..., these are names too: pandas writes them so.
+//! - The first column holds names of ranks if its cell in the second line is neither a number nor empty, and its cell
+//!   in the first line is not a number. The first line holds names if one of its other cells is neither a number nor
+//!   empty, unless the matrix is square with it.
+//! - If the very first cell is not a number, and the other cells of the first line and those of the first column both
+//!   count 0, 1, 2, ... or 1, 2, 3, ..., these are names too: pandas writes them so.
 
 use std::io::{self, Write};
 
@@ -47,7 +47,8 @@ pub fn parse(file: &str, content: &[u8]) -> Result<TrafficMatrix, MatrixError> {
     ranks.and_then(|ranks| messages.matrix(ranks, headings)).map_err(|problem| fail((Place::File, problem)))
 }
 
-/// The most lines, and cells in a line, that are read: one may hold names, and one more is enough to see that there are too many.
+/// The most lines, and cells in a line, that are read: one may hold names, and one more is enough to see that there are
+/// too many.
 const MOST_LINES: usize = MOST_RANKS as usize + 2;
 
 /// Whether the first row and the first column hold names.
@@ -65,7 +66,8 @@ fn headings(lines: &Lines<'_>) -> Result<Headings, BadLine> {
     Ok(Headings { row: first.iter().skip(1).any(is_name) && !square, column })
 }
 
-/// Whether the first row and the first column share a cell that is not a number and then both count up from 0, or both from 1.
+/// Whether the first row and the first column share a cell that is not a number and then both count up from 0, or both
+/// from 1.
 fn counts(lines: &Lines<'_>, first: &[&str]) -> bool {
     let Some((corner, row)) = first.split_first() else { return false };
     let begins = |line: &Line<'_>| lines.cells(line).ok()?.first()?.parse::<usize>().ok();

@@ -9,10 +9,11 @@
 //! 4 3 64
 //! ```
 //!
-//! Rows and columns count from 1. `coordinate` lists the nonzero entries, `array` lists all of them, column by
-//! column. Values are `integer` or `real`, or absent (`pattern`): then every entry is the same number of bytes. So is every entry that is
-//! not zero where values are no numbers of bytes: if they are `complex`, or the matrix is `skew-symmetric`, half of which is negative.
-//! Only the lower triangle of a `symmetric`, `skew-symmetric` or `hermitian` matrix is written.
+//! Rows and columns count from 1. `coordinate` lists the nonzero entries, `array` lists all of them, column by column.
+//! Values are `integer` or `real`, or absent (`pattern`): then every entry is the same number of bytes. So is every
+//! entry that is not zero where values are no numbers of bytes: if they are `complex`, or the matrix is
+//! `skew-symmetric`, half of which is negative. Only the lower triangle of a `symmetric`, `skew-symmetric` or
+//! `hermitian` matrix is written.
 //!
 //! Source: Boisvert, Pozo and Remington, "The Matrix Market exchange formats: initial design", NISTIR 5935, 1996.
 
@@ -138,8 +139,8 @@ impl Header {
         }
     }
 
-    /// The bytes at a place whose value is the next of `words`: `entry`, if the value is no number of bytes and not zero. Nothing if a word
-    /// is missing.
+    /// The bytes at a place whose value is the next of `words`: `entry`, if the value is no number of bytes and not
+    /// zero. Nothing if a word is missing.
     fn bytes<'text>(&self, words: &mut impl Iterator<Item = &'text str>, entry: Bytes) -> Option<Result<u64, Problem>> {
         let is_zero = |word: &str| match word.parse::<f64>() {
             Ok(value) if value.is_finite() => Ok(value == 0.0),

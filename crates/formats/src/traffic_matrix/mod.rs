@@ -6,8 +6,8 @@
 //! | `.mtx` | [`matrix_market`]: coordinate or array |
 //! | `.npy` | [`npy`]: a NumPy array |
 //!
-//! Row r, column c is how many bytes rank r sends to rank c; what is on the diagonal stays at its rank. No file makes the readers panic, and
-//! none takes more memory than a few times that of the file and the matrix.
+//! Row r, column c is how many bytes rank r sends to rank c; what is on the diagonal stays at its rank. No file makes
+//! the readers panic, and none takes more memory than a few times that of the file and the matrix.
 
 pub mod csv;
 mod error;
@@ -39,7 +39,8 @@ pub struct TrafficMatrix {
     pub pattern: Pattern,
     /// Which names surrounded it.
     pub headings: Headings,
-    /// Whether it gives the size of each message, and not only that there is one: patterns, and values that are no sizes.
+    /// Whether it gives the size of each message, and not only that there is one: patterns, and values that are no
+    /// sizes.
     pub has_sizes: bool,
 }
 
@@ -81,11 +82,12 @@ impl Format {
     }
 }
 
-/// Reads the file `path`; also returns its digest. Where a file gives only the presence of an entry, as a Matrix Market pattern
-/// does, the entry is `entry` bytes.
+/// Reads the file `path`; also returns its digest. Where a file gives only the presence of an entry, as a Matrix Market
+/// pattern does, the entry is `entry` bytes.
 ///
 /// # Errors
-/// What was found that is not allowed, and where in the file; an extension of no known format; a file that cannot be read.
+/// What was found that is not allowed, and where in the file; an extension of no known format; a file that cannot be
+/// read.
 pub fn read(path: &Path, entry: Bytes) -> Result<(TrafficMatrix, InputFile), MatrixError> {
     let name = path.display().to_string();
     let fail = |problem| MatrixError { file: name.clone(), place: Place::File, problem };

@@ -38,7 +38,8 @@ impl Link for MpiRank {
 
     fn synchronize(&mut self, first: Option<Rank>) -> Result<()> {
         let mut world = self.world.borrow_mut();
-        // What the last run has left, this one is not to have. Nothing of this one has come: whoever begins it has met this rank.
+        // What the last run has left, this one is not to have. Nothing of this one has come: whoever begins it has met
+        // this rank.
         world.forget_messages();
         let same_clock = world.same_clock();
         world.run_isolated(&Synchronize { same_clock, first })

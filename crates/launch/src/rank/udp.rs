@@ -14,15 +14,15 @@ use crate::sealing::Network;
 use crate::secret::Secret;
 use crate::wire::{Record, Roster, Tuning};
 
-/// How much of what a rank sends may be in its host's queue, as the kernel counts: some sixty packets. Nothing in that queue can be
-/// called late, and at 100 Mbit/s it stays there for less than half of the least retransmission time. [B]
+/// How much of what a rank sends may be in its host's queue, as the kernel counts: some sixty packets. Nothing in that
+/// queue can be called late, and at 100 Mbit/s it stays there for less than half of the least retransmission time. [B]
 const MOST_BACKLOG: usize = 128 << 10;
 /// How many packets a window has at least, however long they are: enough for some reports in each.
 const LEAST_WINDOW: u32 = 8;
 /// How long a rank waits for a message by default.
 const DEFAULT_PATIENCE: Duration = Duration::from_microseconds(60_000_000);
-/// The tag for messages between two runs of a program, which no program uses: some ranks are done before others, which may still
-/// receive from any source.
+/// The tag for messages between two runs of a program, which no program uses: some ranks are done before others, which
+/// may still receive from any source.
 const MEETING: Tag = Tag(u32::MAX);
 
 /// A rank's messenger.
@@ -128,7 +128,8 @@ impl Link for UdpRank {
     }
 }
 
-/// The rank, as the executor sees it. Its network blocks while nothing arrives, so that there is nothing else to wait for.
+/// The rank, as the executor sees it. Its network blocks while nothing arrives, so that there is nothing else to wait
+/// for.
 struct UdpMachine<'run> {
     messenger: &'run Messenger<Network>,
     alone: Messengers<'run, Network>,

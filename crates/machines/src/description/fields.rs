@@ -158,7 +158,8 @@ pub struct Routing {
     /// Which of several allowed channels a header takes.
     #[serde(default)]
     pub selection: Selection,
-    /// What a header that finds none of several allowed channels idle waits for; `any` only where it looks for an idle one.
+    /// What a header that finds none of several allowed channels idle waits for; `any` only where it looks for an idle
+    /// one.
     #[serde(default)]
     pub waits_for: WaitsFor,
     /// Which of several allowed channels count as idle; `empty` only where a header looks for an idle one.
@@ -226,7 +227,8 @@ pub struct Node {
     pub packet_rate: Option<Rate>,
     /// The communication processor's cost to send or to receive a system message.
     pub system_message: Duration,
-    /// For how long a rank's first send keeps the processor busy before anything else: nothing of what it needs is in a cache yet.
+    /// For how long a rank's first send keeps the processor busy before anything else: nothing of what it needs is in a
+    /// cache yet.
     pub cold_send: Duration,
     /// For how long a rank's first receive keeps the processor busy, from when it begins to wait for the message.
     pub cold_receive: Duration,

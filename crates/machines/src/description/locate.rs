@@ -30,7 +30,8 @@ pub(super) fn problem(misread: Misread<toml::de::Error>) -> Problem {
     with_other_names(text_error::problem(misread.mistake, misread.cause.message()))
 }
 
-/// A problem, with the other names that only a description has for it: tables with a field of this name, a letter that stands for it.
+/// A problem, with the other names that only a description has for it: tables with a field of this name, a letter that
+/// stands for it.
 fn with_other_names(problem: Problem) -> Problem {
     match problem {
         Problem::UnknownName { what: "field", found, known, .. } => {

@@ -88,8 +88,8 @@ pub(super) fn places_like(name: &str) -> Vec<String> {
     quantities::nearest(name, all.iter().map(|(known, _)| known.as_str())).map(places).unwrap_or_default()
 }
 
-/// The likeliest of `paths`, which are those of fields with the same name as a misplaced one in `table`: those within the table, else
-/// those of the description itself, else all.
+/// The likeliest of `paths`, which are those of fields with the same name as a misplaced one in `table`: those within
+/// the table, else those of the description itself, else all.
 pub(super) fn most_likely(table: &str, paths: Vec<String>) -> Vec<String> {
     let inner = format!("{table}.");
     let kept =

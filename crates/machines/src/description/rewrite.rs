@@ -2,8 +2,8 @@
 
 use toml_edit::{DocumentMut, Item, Table, TableLike, Value};
 
-/// `text` with the values that `table` has at `paths`: comments, order and spaces stay. Fields next to these that `table` lacks,
-/// since another took their place, are removed.
+/// `text` with the values that `table` has at `paths`: comments, order and spaces stay. Fields next to these that
+/// `table` lacks, since another took their place, are removed.
 ///
 /// `text` and `table` have both been parsed as TOML before; returns none if the result can't be written as well.
 pub(super) fn with_settings<'a>(

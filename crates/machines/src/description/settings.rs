@@ -167,8 +167,8 @@ pub(super) fn path(name: &str, fields: &Fields) -> Result<String, Problem> {
     }
 }
 
-/// The table of this path that the machine does not have because it has another in its place: a machine has one topology, or one
-/// model instead of all of them.
+/// The table of this path that the machine does not have because it has another in its place: a machine has one
+/// topology, or one model instead of all of them.
 fn absent_table<'a>(path: &'a str, fields: &Fields) -> Option<&'a str> {
     let first = path.split('.').next().unwrap_or_default();
     let second =

@@ -22,10 +22,9 @@ const ACROSS: [&str; 8] = [
 
 /// The capacity from one half of the nodes to the other, one way.
 ///
-/// It is the smallest cut between the halves over three ways of halving: by node number, by columns and by rows; for meshes and tori
-/// of more dimensions, across each of them.
-/// For levels of routers, meshes and tori, one of these is the narrowest of all. Other networks may have a narrower one: finding it
-/// is hard in general.
+/// It is the smallest cut between the halves over three ways of halving: by node number, by columns and by rows; for
+/// meshes and tori of more dimensions, across each of them. For levels of routers, meshes and tori, one of these is the
+/// narrowest of all. Other networks may have a narrower one: finding it is hard in general.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bisection {
     /// The channels that must be cut to separate the halves, counting only those from one to the other.
@@ -38,7 +37,8 @@ pub struct Bisection {
     pub exact: bool,
 }
 
-/// Ways of halving the nodes of a network: the name of each, and all nodes in an order of which the first half is one half.
+/// Ways of halving the nodes of a network: the name of each, and all nodes in an order of which the first half is one
+/// half.
 pub fn halvings(network: &FlitNetwork) -> Vec<(&'static str, Vec<usize>)> {
     let place = |node: &usize| match network.channels[network.injection[*node].0 as usize].to {
         Place::Router(home) => network.routers[home.0 as usize].position,
@@ -70,7 +70,8 @@ pub fn halvings(network: &FlitNetwork) -> Vec<(&'static str, Vec<usize>)> {
     orders
 }
 
-/// What the channels from some nodes to all others carry together, at most, and those the other way: the larger of the two. [bit/s]
+/// What the channels from some nodes to all others carry together, at most, and those the other way: the larger of the
+/// two. [bit/s]
 pub fn bits_per_second_across(network: &FlitNetwork, nodes: &[usize]) -> u64 {
     let others: Vec<usize> = {
         let mut is_one = vec![false; network.injection.len()];

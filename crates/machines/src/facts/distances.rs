@@ -1,8 +1,9 @@
 //! How far apart nodes are, and over which kinds of channels.
 //!
-//! A routing rule makes all paths from a router to a destination equally long. So the paths to one destination form a tree, and each
-//! router's path is its channel followed by the next router's path: paths of the same kinds of channels are counted together without
-//! ever being written out. If a rule draws a path at random for each packet, one path is examined for each pair of routers.
+//! A routing rule makes all paths from a router to a destination equally long. So the paths to one destination form a
+//! tree, and each router's path is its channel followed by the next router's path: paths of the same kinds of channels
+//! are counted together without ever being written out. If a rule draws a path at random for each packet, one path is
+//! examined for each pair of routers.
 
 use std::collections::BTreeMap;
 
@@ -99,8 +100,8 @@ struct Trails<'a> {
     hops: Vec<Hop>,
     kind_of_channel: Vec<u32>,
     known: BTreeMap<(u32, Trail), Trail>,
-    /// For every trail, and before them for none, the last two trails that were found to be longer by a channel: each by the kind of
-    /// that channel. Most are asked for again at once.
+    /// For every trail, and before them for none, the last two trails that were found to be longer by a channel: each
+    /// by the kind of that channel. Most are asked for again at once.
     recent: Vec<[(u32, Trail); 2]>,
     trails: Vec<(u32, Trail)>,
     /// For every trail, how many channels it has.

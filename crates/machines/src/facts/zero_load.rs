@@ -48,12 +48,13 @@ fn packet_by_packet(path: &[Hop], flits: u32) -> Duration {
     path.iter().map(crossing).sum()
 }
 
-/// A flit starts on a channel when three things hold: it has arrived over the previous channel (and has been routed, if it is the
-/// first), the flit before it is off the channel, and the flit a buffer's length before it has left the far buffer and its slot is
-/// free again.
+/// A flit starts on a channel when three things hold: it has arrived over the previous channel (and has been routed, if
+/// it is the first), the flit before it is off the channel, and the flit a buffer's length before it has left the far
+/// buffer and its slot is free again.
 fn flit_by_flit(path: &[Hop], flits: u32) -> Duration {
     let mut crossings: Vec<Crossing> = path.iter().map(|hop| Crossing::new(hop, flits)).collect();
-    // When the flits that last occupied each slot of a buffer left it, buffer by buffer, in the order of flits modulo slots.
+    // When the flits that last occupied each slot of a buffer left it, buffer by buffer, in the order of flits modulo
+    // slots.
     let mut left = vec![Duration::ZERO; crossings.iter().map(|crossing| crossing.slots).sum()];
     let mut arrived = Duration::ZERO;
     for flit in 0..flits as usize {

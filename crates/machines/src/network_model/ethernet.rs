@@ -12,7 +12,8 @@ impl NetworkModel for Ethernet {
         self.faults != Faults::NONE
     }
 
-    /// The switches, and a wire in each direction, including those between the switches. Processes of one node share its wires.
+    /// The switches, and a wire in each direction, including those between the switches. Processes of one node share
+    /// its wires.
     fn facts(&self, nodes: u32) -> Facts {
         let trunks = usize::from(self.trunk.is_some());
         let channels = 2 * (nodes.div_ceil(self.processes()) as usize + trunks);

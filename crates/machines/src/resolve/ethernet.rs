@@ -138,7 +138,8 @@ fn delays_a_bucket(ethernet: &fields::Ethernet) -> Result<(), Fault> {
     }
 }
 
-/// An interrupt for a receiver costs the sender only where both are on one computer, and only there does one node run where another did.
+/// An interrupt for a receiver costs the sender only where both are on one computer, and only there does one node run
+/// where another did.
 fn shares_a_processor(ethernet: &fields::Ethernet) -> Result<(), Fault> {
     let times = [("interrupt", ethernet.interrupt), ("cold_each", ethernet.cold_each)];
     match times.into_iter().find(|(_, time)| !time.is_zero()) {

@@ -10,7 +10,8 @@ use crate::topology::{Kind, Line, OwnLine, Plan, Topology};
 
 /// The most slots of a buffer.
 const MOST_SLOTS: u32 = 1 << 20;
-/// The plan of so many channels at a time is given back as the channels are made, so that a large machine is not in memory twice.
+/// The plan of so many channels at a time is given back as the channels are made, so that a large machine is not in
+/// memory twice.
 const GIVEN_BACK: usize = 1 << 18;
 /// The longest time of a flit: a packet of the most flits then takes a quarter of an hour.
 const LONGEST_FLIT: Duration = Duration::from_microseconds(1_000);
@@ -24,7 +25,8 @@ struct ResolvedChannel {
     buffers: u32,
 }
 
-/// Every channel of the plan, whose own channels are taken from it; `virtual_channels` share each channel between routers.
+/// Every channel of the plan, whose own channels are taken from it; `virtual_channels` share each channel between
+/// routers.
 pub(super) fn channels(kinds: &Kinds, virtual_channels: u32, plan: &mut Plan) -> Result<Vec<Channel>, Fault> {
     let mut ports = vec![0u32; plan.routers.len()];
     let mut planned = std::mem::take(&mut plan.channels);
@@ -118,9 +120,9 @@ impl Kinds {
         })
     }
 
-    /// Checks that all credits between routers take some time, so that the slot of a flit that leaves can only be reused at a later
-    /// instant. If it were free at once, the winner of a wire could depend on the order in which the grants of one instant are
-    /// processed.
+    /// Checks that all credits between routers take some time, so that the slot of a flit that leaves can only be
+    /// reused at a later instant. If it were free at once, the winner of a wire could depend on the order in which the
+    /// grants of one instant are processed.
     fn give_credits_time(&self, topology: &Topology) -> Result<(), Fault> {
         let none = |line: &ResolvedChannel| line.credit_latency.is_zero();
         let allowed = "more than zero, since several virtual channels share a channel";

@@ -108,7 +108,8 @@ fn send(node: &fields::Node) -> Result<SendMode, Fault> {
     }
 }
 
-/// Checks that a description in which `table` has everything that counts has no table that only a network of flits needs.
+/// Checks that a description in which `table` has everything that counts has no table that only a network of flits
+/// needs.
 pub(super) fn no_other_table(fields: &Fields, table: &str) -> Result<(), Fault> {
     let needless = [
         (fields.channels.is_some(), "channels"),

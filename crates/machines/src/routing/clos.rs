@@ -2,8 +2,8 @@
 //! if the destination is in another cluster, and down.
 //!
 //! Down, there is one way. Up, every channel leads there: a choice. The source's own is the one of its digit of the
-//! level, so that the nodes below a router share its channels evenly, in turn where there are fewer. In a mesh of Clos networks the choices together
-//! are the choice of the layer.
+//! level, so that the nodes below a router share its channels evenly, in turn where there are fewer. In a mesh of Clos
+//! networks the choices together are the choice of the layer.
 
 use super::deadlock::VirtualChannel;
 use super::{Ground, Header, NetworkView, RouteState, RouterView, Row, Step};

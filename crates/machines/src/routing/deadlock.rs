@@ -4,8 +4,9 @@
 //! flits in its buffer, while it waits for the other. Packets can deadlock only round a cycle of it (Dally and Seitz,
 //! 1987), so a routing without one is safe, whatever the switching and however many buffers.
 //!
-//! What a header asks for can depend on what its packet carries and on what the router sees. So packets are followed with all states
-//! that the rule can give them, and wherever the rule asks what the router sees, or has a number drawn, with every answer.
+//! What a header asks for can depend on what its packet carries and on what the router sees. So packets are followed
+//! with all states that the rule can give them, and wherever the rule asks what the router sees, or has a number drawn,
+//! with every answer.
 //!
 //! Virtual channels that share a wire do not wait for each other: where there are several, a packet gets the wire only
 //! when the buffer behind it has room for all of it, and so gives it back however long others are held up. Where they
@@ -19,8 +20,8 @@ use crate::routing::{Header, Load, NetworkView, RouteState, RouterView};
 /// A virtual channel: a channel, and which of those on its wire.
 pub type VirtualChannel = (ChannelId, u32);
 
-/// A cycle of virtual channels, each of which can be held by a packet that waits for the next, and the last of which for
-/// the first; none if the routing is free of deadlock.
+/// A cycle of virtual channels, each of which can be held by a packet that waits for the next, and the last of which
+/// for the first; none if the routing is free of deadlock.
 pub fn dependency_cycle(network: &FlitNetwork) -> Option<Vec<VirtualChannel>> {
     let all: Vec<NodeId> = (0..network.injection.len() as u32).map(NodeId).collect();
     cycle_among(network, &all)
@@ -29,7 +30,8 @@ pub fn dependency_cycle(network: &FlitNetwork) -> Option<Vec<VirtualChannel>> {
 /// The most paths of packets that are followed: about a second.
 const MOST_WORK: u64 = 1 << 25;
 
-/// The same for a network of a kind that has no cycles where it is small: a very large one is trusted to behave like those.
+/// The same for a network of a kind that has no cycles where it is small: a very large one is trusted to behave like
+/// those.
 pub(super) fn cycle_if_small(network: &FlitNetwork) -> Option<Vec<VirtualChannel>> {
     let routers = network.routers.len() as u64;
     let work = (routers * routers).saturating_mul(network.routing.choices());
@@ -81,8 +83,8 @@ struct Dependencies<'a> {
 }
 
 impl Dependencies<'_> {
-    /// Notes what waits for what among all that packets from `sources` to `destination` can take. What they can take beyond a virtual
-    /// channel depends on their state there, and not on where they come from.
+    /// Notes what waits for what among all that packets from `sources` to `destination` can take. What they can take
+    /// beyond a virtual channel depends on their state there, and not on where they come from.
     fn follow(&mut self, sources: &[NodeId], destination: NodeId) {
         let network = self.network;
         let first = |source: &NodeId| network.injection[source.0 as usize].0 as usize * self.virtual_channels;
@@ -117,7 +119,8 @@ impl Dependencies<'_> {
         }
     }
 
-    /// Whether packets to this destination with this state were followed beyond a virtual channel; from now on they were.
+    /// Whether packets to this destination with this state were followed beyond a virtual channel; from now on they
+    /// were.
     fn was_seen(&mut self, held: usize, destination: NodeId, state: RouteState) -> bool {
         let (of, states) = &mut self.seen[held];
         if *of != destination {

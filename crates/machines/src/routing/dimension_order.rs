@@ -3,8 +3,8 @@
 //!
 //! On a torus a header takes the shorter way round; of two equal ways, the one ahead from even places and the one back
 //! from odd ones, so that both are used alike. Round a ring of more than four routers packets could wait for each other
-//! for ever. So there are two virtual channels: a packet takes virtual channel 0 until it has crossed the end of the ring,
-//! between the last place and the first, and virtual channel 1 behind it.
+//! for ever. So there are two virtual channels: a packet takes virtual channel 0 until it has crossed the end of the
+//! ring, between the last place and the first, and virtual channel 1 behind it.
 //!
 //! ```text
 //!      place     0 ---- 1 ---- 2 ---- 3 ---- 4 ---- 5 --+        from 4 to 1, ahead:
@@ -13,9 +13,9 @@
 //!                                                                  0 -> 1  virtual channel 1
 //! ```
 //!
-//! On virtual channel 0 nothing goes on beyond the end of the ring, and on virtual channel 1 nothing crosses it: neither
-//! closes a cycle, and no packet goes back from 1 to 0 in the same dimension. A packet that does not cross the end may take
-//! either, for all of its way in the dimension: from even places 0, from odd ones 1.
+//! On virtual channel 0 nothing goes on beyond the end of the ring, and on virtual channel 1 nothing crosses it:
+//! neither closes a cycle, and no packet goes back from 1 to 0 in the same dimension. A packet that does not cross the
+//! end may take either, for all of its way in the dimension: from even places 0, from odd ones 1.
 //!
 //! Source: Dally and Seitz, "Deadlock-Free Message Routing in Multiprocessor Interconnection Networks" (1987).
 
@@ -58,7 +58,8 @@ impl Row for DimensionOrder {
         self.rings().iter().find_map(|ring| deadlock::cycle_among(network, ring))
     }
 
-    /// The phase is twice the number of the dimension, from 1, and one more where the way in it crosses the end of the ring.
+    /// The phase is twice the number of the dimension, from 1, and one more where the way in it crosses the end of the
+    /// ring.
     #[inline]
     fn step<N: NetworkView>(&self, view: &RouterView<'_, N>, state: &mut RouteState) -> Step<'_> {
         let RouterView { at, header: Header { destination, .. }, .. } = *view;

@@ -1,14 +1,14 @@
 //! Dragonflies, minimally: from group to group over the one link, or over one of the links, that joins them.
 //!
-//! Along a local link to the router of the group that has the global link, along that, and along a local link to the router of the
-//! destination.
+//! Along a local link to the router of the group that has the global link, along that, and along a local link to the
+//! router of the destination.
 //!
 //! ```text
 //!     local 0     global 0     local 1
 //! ```
 //!
-//! The numbers are the virtual channels. They rise from left to right, so that nothing waits in a cycle. Within a group a packet takes
-//! one local link, by the last virtual channel.
+//! The numbers are the virtual channels. They rise from left to right, so that nothing waits in a cycle. Within a group
+//! a packet takes one local link, by the last virtual channel.
 //!
 //! Source: Kim, Dally, Scott and Abts, "Technology-Driven, Highly-Scalable Dragonfly Topology" (2008), section 4.1.
 

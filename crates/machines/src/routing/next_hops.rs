@@ -1,8 +1,8 @@
 //! Tables of next hops: for every router and every router that has nodes, the channels that lead on.
 //!
-//! A table has as many entries as there are pairs of such routers, a thousand million of them for 32,768 routers. So each
-//! router keeps the sets of channels that it uses once, numbers them, and has in its row of the table only their numbers, in
-//! as few bits as these need. All engines of a machine share one table.
+//! A table has as many entries as there are pairs of such routers, a thousand million of them for 32,768 routers. So
+//! each router keeps the sets of channels that it uses once, numbers them, and has in its row of the table only their
+//! numbers, in as few bits as these need. All engines of a machine share one table.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -49,8 +49,8 @@ impl Row {
 }
 
 impl NextHops {
-    /// What a header may ask for at router `at`: any channel of the set, of which the source's own is the one of its number
-    /// modulo theirs.
+    /// What a header may ask for at router `at`: any channel of the set, of which the source's own is the one of its
+    /// number modulo theirs.
     #[inline]
     pub(super) fn step<N>(&self, view: &RouterView<'_, N>) -> Step<'_> {
         let RouterView { at, header: Header { source, destination, .. }, .. } = *view;
@@ -124,12 +124,14 @@ fn homes(plan: &Plan) -> Vec<RouterId> {
 pub(super) struct TableBuilder<'a> {
     neighbours: &'a Neighbours,
     rows: Vec<Row>,
-    /// The channels that lead on at the router that is being looked at, for each destination of the batch: a bit for each.
+    /// The channels that lead on at the router that is being looked at, for each destination of the batch: a bit for
+    /// each.
     masks: Vec<[u64; BATCH]>,
 }
 
-/// Fills a table. `work_out` is told some destinations, at most [`BATCH`], and for every router calls [`TableBuilder::row`].
-/// Nothing if the table comes to take more than [`MOST_BYTES`]: how many sets there are is known only then.
+/// Fills a table. `work_out` is told some destinations, at most [`BATCH`], and for every router calls
+/// [`TableBuilder::row`]. Nothing if the table comes to take more than [`MOST_BYTES`]: how many sets there are is known
+/// only then.
 pub(super) fn fill(
     plan: &Plan,
     neighbours: &Neighbours,
@@ -153,8 +155,8 @@ pub(super) fn fill(
 }
 
 impl TableBuilder<'_> {
-    /// Enters the channels that lead on from `router` towards each of `destinations`: `leads` tells for a channel, by its
-    /// index among those of the router, towards which.
+    /// Enters the channels that lead on from `router` towards each of `destinations`: `leads` tells for a channel, by
+    /// its index among those of the router, towards which.
     pub fn row(&mut self, router: usize, destinations: usize, mut leads: impl FnMut(usize, &mut [bool; BATCH])) {
         let out = self.neighbours.out(router);
         let masks = &mut self.masks;
@@ -181,8 +183,8 @@ struct Sets {
     /// Where each set ends in `channels`.
     ends: Vec<u32>,
     channels: Vec<ChannelId>,
-    /// The number of each set by its mask, or by what stands for it where a mask is of several numbers. Kept while the table
-    /// is being filled.
+    /// The number of each set by its mask, or by what stands for it where a mask is of several numbers. Kept while the
+    /// table is being filled.
     known: BTreeMap<u64, u32>,
 }
 
@@ -202,7 +204,8 @@ impl Sets {
             }
             return self.add(mask[place], chosen(out, masks, place));
         }
-        // What stands for masks of several numbers need not be different for different ones: then the next that is free.
+        // What stands for masks of several numbers need not be different for different ones: then the next that is
+        // free.
         let mix =
             |key: u64, mask: &[u64; BATCH]| (key ^ mask[place]).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
         let mut key = masks.iter().fold(0, mix);

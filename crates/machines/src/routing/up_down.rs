@@ -4,9 +4,10 @@
 //! rank leads up, the others down. No packet goes up after it has gone down, so no cycle of channels can wait for each
 //! other: such a cycle would have to turn from down to up somewhere.
 //!
-//! A header that can reach its destination by going down only goes down, along one of the shortest such paths. Otherwise it goes
-//! up, along one of the shortest paths that end like that. So what it does depends on where it is and not on how it came there.
-//! Where several channels are as good, they are a choice, and the source's own is the one of its number modulo theirs.
+//! A header that can reach its destination by going down only goes down, along one of the shortest such paths.
+//! Otherwise it goes up, along one of the shortest paths that end like that. So what it does depends on where it is and
+//! not on how it came there. Where several channels are as good, they are a choice, and the source's own is the one of
+//! its number modulo theirs.
 //!
 //! Source: Schroeder and others, Autonet: a high-speed, self-configuring local area network, IEEE JSAC 9(8), 1991.
 

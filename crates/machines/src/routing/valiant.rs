@@ -1,12 +1,13 @@
-//! Dragonflies by Valiant's rule: minimally to a group drawn at random, and from there minimally to the destination's. This spreads
-//! traffic that would all take one link.
+//! Dragonflies by Valiant's rule: minimally to a group drawn at random, and from there minimally to the destination's.
+//! This spreads traffic that would all take one link.
 //!
 //! ```text
 //!     local 0     global 0     local 1     global 1     local 2
 //! ```
 //!
-//! The numbers are the virtual channels: each leg has its own, and the last local link the last one. They rise from left to
-//! right, so that nothing waits in a cycle. Within a group a packet takes one local link, by the last virtual channel.
+//! The numbers are the virtual channels: each leg has its own, and the last local link the last one. They rise from
+//! left to right, so that nothing waits in a cycle. Within a group a packet takes one local link, by the last virtual
+//! channel.
 //!
 //! Sources: Kim, Dally, Scott and Abts, "Technology-Driven, Highly-Scalable Dragonfly Topology" (2008), section 4.2;
 //! Valiant, "A Scheme for Fast Parallel Communication" (1982), here with groups in the place of nodes.

@@ -4,8 +4,8 @@ use std::ops::{Add, Mul};
 
 use crate::model::{ChannelId, NodeId, RouterId};
 
-/// What a network tells a router at one instant. Every engine gives the same answers at the same instant (docs/NETWORK.md, "What a
-/// router sees").
+/// What a network tells a router at one instant. Every engine gives the same answers at the same instant
+/// (docs/NETWORK.md, "What a router sees").
 pub trait NetworkView {
     /// Whether a channel belongs to no packet and no header has asked for it.
     fn is_idle(&self, channel: ChannelId) -> bool;
@@ -47,8 +47,8 @@ pub struct RouteState {
     pub virtual_channel: u16,
 }
 
-/// How much waits somewhere: a sum that can only be compared with another, by [`RouterView::at_most`], so that a proof about a rule
-/// can follow both outcomes.
+/// How much waits somewhere: a sum that can only be compared with another, by [`RouterView::at_most`], so that a proof
+/// about a rule can follow both outcomes.
 #[derive(Clone, Copy, Debug)]
 pub struct Load(u64);
 
@@ -75,8 +75,8 @@ impl Mul<u32> for Load {
     }
 }
 
-/// What a router sees when a header asks there. What a rule decides by the source it has to keep in the [`RouteState`]; it may look at
-/// the source again only to say which of several channels is the source's own.
+/// What a router sees when a header asks there. What a rule decides by the source it has to keep in the [`RouteState`];
+/// it may look at the source again only to say which of several channels is the source's own.
 #[derive(Clone, Copy, Debug)]
 pub struct RouterView<'a, N: ?Sized> {
     /// The router.

@@ -1,7 +1,8 @@
 //! Dragonflies: groups of routers, each router with a link to every other of its group, and links between groups.
 //!
-//! A group has a routers with p nodes and h global links each. Its global links are numbered from 0 to a h - 1, router by router.
-//! With g = a h + 1 groups each link leads to a different group: link k of group i to group i - k - 1 modulo g, where it is link a h
+//! A group has a routers with p nodes and h global links each. Its global links are numbered from 0 to a h - 1, router
+//! by router. With g = a h + 1 groups each link leads to a different group: link k of group i to group i - k - 1 modulo
+//! g, where it is link a h
 //! - 1 - k (the palm tree arrangement).
 //!
 //! ```text
@@ -12,16 +13,16 @@
 //!     it is link 1                       +-----------------------------------------------+
 //! ```
 //!
-//! With fewer groups the links are dealt out in rounds of g - 1, as long as there are whole rounds, so that any two groups have
-//! equally many links between them; the remaining links do not exist.
+//! With fewer groups the links are dealt out in rounds of g - 1, as long as there are whole rounds, so that any two
+//! groups have equally many links between them; the remaining links do not exist.
 //!
-//! Node n is at router n / p, router r in group r / a. The input ports of a router are: from its nodes, from the other routers of its
-//! group in their order, from other groups in the order of its own global links, except that those that lead to lower groups come in
-//! the order of the groups.
+//! Node n is at router n / p, router r in group r / a. The input ports of a router are: from its nodes, from the other
+//! routers of its group in their order, from other groups in the order of its own global links, except that those that
+//! lead to lower groups come in the order of the groups.
 //!
-//! Sources: Kim, Dally, Scott and Abts, "Technology-Driven, Highly-Scalable Dragonfly Topology" (2008), section 3; the palm
-//! tree is from Camarero, Vallejo and Beivide, "Topological Characterization of Hamming and Dragonfly Networks and Its
-//! Implications on Routing" (2014).
+//! Sources: Kim, Dally, Scott and Abts, "Technology-Driven, Highly-Scalable Dragonfly Topology" (2008), section 3; the
+//! palm tree is from Camarero, Vallejo and Beivide, "Topological Characterization of Hamming and Dragonfly Networks and
+//! Its Implications on Routing" (2014).
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -107,8 +108,9 @@ impl Groups {
         self.local[(at * routers + to % routers) as usize]
     }
 
-    /// The channel from a router on the way to another group: that way, or to the router of its own group from which it leads there. Of
-    /// several links between two groups, packets take that of their destination's router, `home`: its number modulo the links.
+    /// The channel from a router on the way to another group: that way, or to the router of its own group from which it
+    /// leads there. Of several links between two groups, packets take that of their destination's router, `home`: its
+    /// number modulo the links.
     #[inline]
     pub(crate) fn towards(&self, at: u32, group: u32, home: u32) -> ChannelId {
         let Shape { routers, global_links, .. } = self.shape;

@@ -11,7 +11,8 @@ use crate::error::Fault;
 
 const FIELD: &str = "topology.fat_tree";
 
-/// A k-ary n-tree: `arity^levels` nodes under `levels` levels of routers, or fewer if fewer `subtrees` hang under the top.
+/// A k-ary n-tree: `arity^levels` nodes under `levels` levels of routers, or fewer if fewer `subtrees` hang under the
+/// top.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FatTree {
@@ -22,8 +23,8 @@ pub struct FatTree {
     /// Children of a router of the top level, 1 to `arity`; `arity` if left out. There are then
     /// `subtrees * arity^(levels - 1)` nodes.
     pub subtrees: Option<u32>,
-    /// Channels up of a router of level 1, of level 2, and so on, each 1 to `arity`; `arity` if left out. Fewer make a tree
-    /// that narrows towards its top.
+    /// Channels up of a router of level 1, of level 2, and so on, each 1 to `arity`; `arity` if left out. Fewer make a
+    /// tree that narrows towards its top.
     #[serde(default)]
     pub parents: Vec<u32>,
     /// The rates of the links between levels 1 and 2, 2 and 3, and so on, where they differ from that of `channels`.

@@ -1,4 +1,5 @@
-//! An arbitrary list of routers and links, as the description gives it. The links of a router are in the order of the list.
+//! An arbitrary list of routers and links, as the description gives it. The links of a router are in the order of the
+//! list.
 
 use std::collections::BTreeMap;
 

@@ -1,10 +1,10 @@
 //! Meshes and tori of any number of dimensions, with one node at each router.
 //!
-//! Node and router n are at position n mod s1 of the first dimension, n / s1 mod s2 of the second, and so on, where s1, s2, ... are
-//! the sides; in two dimensions these are column and row. Every router in turn has a link ahead in each dimension (to the east, to
-//! the south, ...). So the input ports of an inner router of a 2-D mesh are: its node, from the north, from the west, from the east,
-//! from the south. The links that close the rings of a torus are made with the other links of the last router of the ring; a ring of
-//! two has one link, not two.
+//! Node and router n are at position n mod s1 of the first dimension, n / s1 mod s2 of the second, and so on, where s1,
+//! s2, ... are the sides; in two dimensions these are column and row. Every router in turn has a link ahead in each
+//! dimension (to the east, to the south, ...). So the input ports of an inner router of a 2-D mesh are: its node, from
+//! the north, from the west, from the east, from the south. The links that close the rings of a torus are made with the
+//! other links of the last router of the ring; a ring of two has one link, not two.
 
 use std::fmt::Write;
 
@@ -140,8 +140,8 @@ fn places(sides: &[u32]) -> Vec<u32> {
     places
 }
 
-/// Where a router is drawn: the first dimension to the right, the second down, and the others in blocks, to the right and down in
-/// turn, with a free box between blocks.
+/// Where a router is drawn: the first dimension to the right, the second down, and the others in blocks, to the right
+/// and down in turn, with a free box between blocks.
 fn position(place: &[u32], sides: &[u32]) -> (f32, f32) {
     let mut position = [0, 0];
     let mut extent = [1, 1];

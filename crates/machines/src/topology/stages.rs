@@ -1,18 +1,19 @@
 //! Clos networks, meshes of them, and k-ary n-trees: levels of routers above the nodes.
 //!
-//! With arity k, a Clos network of height 1 is a router with k nodes. One of height h joins k of height h - 1 by k^(h-1) routers:
-//! external channel i of each leads to router i. Channel e of a network's k^(h-1) top routers is the (e mod k)th of router e / k. A
-//! k-ary n-tree is the Clos network of height n, with a link rate for each level. It can have fewer than k networks of height n - 1
-//! below its top level, s of them: its top routers, as many as before, then have s channels down, and it has s k^(n-1) nodes. And it
-//! can be narrower: if the routers of a level have w channels up instead of k, there are w/k times as many routers in the level
-//! above.
+//! With arity k, a Clos network of height 1 is a router with k nodes. One of height h joins k of height h - 1 by
+//! k^(h-1) routers: external channel i of each leads to router i. Channel e of a network's k^(h-1) top routers is the
+//! (e mod k)th of router e / k. A k-ary n-tree is the Clos network of height n, with a link rate for each level. It can
+//! have fewer than k networks of height n - 1 below its top level, s of them: its top routers, as many as before, then
+//! have s channels down, and it has s k^(n-1) nodes. And it can be narrower: if the routers of a level have w channels
+//! up instead of k, there are w/k times as many routers in the level above.
 //!
-//! A mesh of Clos(h, r) has k^r clusters, Clos networks of height h - r, row by row. The top routers with number t of all clusters
-//! form a mesh, layer t. So there are k^(h-r-1) layers: one for MoC(3, 2), four for MoC(3, 1).
+//! A mesh of Clos(h, r) has k^r clusters, Clos networks of height h - r, row by row. The top routers with number t of
+//! all clusters form a mesh, layer t. So there are k^(h-r-1) layers: one for MoC(3, 2), four for MoC(3, 1).
 //!
-//! Routers are numbered from the lowest level up, and within a level by cluster; nodes by cluster and then by router. Links are made
-//! from the lowest level up, router by router, and then those of the layers of the mesh, each router's to the east and to the south.
-//! So the input ports of a router are: from below, from above, from the north, the west, the east and the south.
+//! Routers are numbered from the lowest level up, and within a level by cluster; nodes by cluster and then by router.
+//! Links are made from the lowest level up, router by router, and then those of the layers of the mesh, each router's
+//! to the east and to the south. So the input ports of a router are: from below, from above, from the north, the west,
+//! the east and the south.
 
 use super::{Layout, Line, MOST_CHANNELS, MOST_NODES, MOST_ROUTERS, NOWHERE, Plan, ejection, power, within};
 use crate::error::Fault;
@@ -218,7 +219,8 @@ fn describe(shape: &Shape, level: u32, number: u32) -> (String, (f32, f32), Opti
     (name, position, mesh_index)
 }
 
-/// Joins the levels; returns every router's channels up and its `arity` channels down (of which a top router may lack some).
+/// Joins the levels; returns every router's channels up and its `arity` channels down (of which a top router may lack
+/// some).
 fn link_levels(plan: &mut Plan, shape: &Shape) -> (Vec<ChannelId>, Vec<ChannelId>) {
     let arity = shape.arity;
     let mut up = Vec::with_capacity((shape.nodes() * (shape.height - 1)) as usize);

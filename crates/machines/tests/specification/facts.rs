@@ -44,13 +44,14 @@ fn distances_and_bisections() {
 
 #[test]
 fn average_distance_of_a_mesh() {
-    // Between different nodes of a k x k mesh a packet passes 2 (k^2 - 1) k / (3 k^2) k^2 / (k^2 - 1) = 2 k / 3 links on average.
+    // Between different nodes of a k x k mesh a packet passes 2 (k^2 - 1) k / (3 k^2) k^2 / (k^2 - 1) = 2 k / 3 links
+    // on average.
     let facts = network_facts("booksim-mesh-8x8");
     assert!((facts.average_distance - (2.0 * 8.0 / 3.0 + 2.0)).abs() < 1e-9, "{}", facts.average_distance);
 }
 
-/// With tau of 100 ns, routing of 200 ns and one slot: (h - 1)(tau + routing) + tau + (F - 1) times the pace, which is tau if credits
-/// return at once, and tau + credit latency otherwise.
+/// With tau of 100 ns, routing of 200 ns and one slot: (h - 1)(tau + routing) + tau + (F - 1) times the pace, which is
+/// tau if credits return at once, and tau + credit latency otherwise.
 #[test]
 fn zero_load_of_equal_channels_is_the_closed_form() {
     for (name, credit) in [("moc-2-1", 0), ("moc-3-1", 0), ("moc-3-2", 0), ("moc-3-2", 30), ("moc-3-1", 70)] {

@@ -62,7 +62,8 @@ fn network(machine: Machine) -> Option<Arc<FlitNetwork>> {
     }
 }
 
-/// The path between any two nodes begins and ends with their own channels, and each channel begins where the previous one ends.
+/// The path between any two nodes begins and ends with their own channels, and each channel begins where the previous
+/// one ends.
 #[test]
 fn every_preset_joins_all_pairs_of_its_nodes() {
     for preset in presets() {

@@ -1,4 +1,5 @@
-//! The search for packets that wait in a cycle follows all that a rule may do, not only what it does in an empty network.
+//! The search for packets that wait in a cycle follows all that a rule may do, not only what it does in an empty
+//! network.
 
 use std::sync::Arc;
 
@@ -7,8 +8,8 @@ use maquette_machines::model::{ChannelId, FlitNetwork, Interconnect, Place};
 use maquette_machines::routing::deadlock::dependency_cycle;
 use maquette_machines::routing::{NetworkView, OwnRule, RouteState, RouterView, Routing, Step};
 
-/// Four routers, each linked with every other, and a node at each. A header goes straight to its destination, or by way of the next router
-/// if fewer packets wait there: then by virtual channel 0 and on by this one.
+/// Four routers, each linked with every other, and a node at each. A header goes straight to its destination, or by way
+/// of the next router if fewer packets wait there: then by virtual channel 0 and on by this one.
 #[derive(Debug)]
 struct Detour {
     onward: u16,

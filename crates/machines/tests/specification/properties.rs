@@ -166,8 +166,8 @@ proptest! {
         prop_assert_eq!((network.routing.virtual_channels(), dependency_cycle(&network)), (if small { 1 } else { 2 }, None));
     }
 
-    /// Minimal paths take one link between groups and at most one in each; Valiant's take two and three, through a group that is
-    /// neither the first nor the last. Nothing waits in a cycle.
+    /// Minimal paths take one link between groups and at most one in each; Valiant's take two and three, through a
+    /// group that is neither the first nor the last. Nothing waits in a cycle.
     #[test]
     fn paths_through_a_dragonfly(
         (p, a, h) in (1..3u32, 1..5u32, 1..3u32), g in any::<prop::sample::Index>(), detours in any::<bool>(),

@@ -108,8 +108,8 @@ fn a_fat_tree_can_have_fewer_subtrees() {
     }
 }
 
-/// A tree that narrows: levels, subtrees, parents; nodes, routers, links between routers, channels that one half of the nodes share
-/// to the other half.
+/// A tree that narrows: levels, subtrees, parents; nodes, routers, links between routers, channels that one half of the
+/// nodes share to the other half.
 #[test]
 fn a_fat_tree_can_narrow_towards_its_top() {
     let table = [

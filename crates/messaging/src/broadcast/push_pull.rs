@@ -6,11 +6,11 @@
 //!               ~~~~~~ fragments ~~~~~>  a, b, c       a receiver that is late takes what it can once it is ready
 //! ```
 //!
-//! The pushed part is short and nearly always finds room, so one receiver's acknowledgement is enough: the others report a
-//! little later, each at its own time. The receivers take turns as acknowledger from message to message.
+//! The pushed part is short and nearly always finds room, so one receiver's acknowledgement is enough: the others
+//! report a little later, each at its own time. The receivers take turns as acknowledger from message to message.
 //!
-//! Costs of s bytes in packets of p: 1 + ceil((s - BTP1) / p) packets, and, if s > BTP, one round trip more than a simple broadcast; in
-//! return no packet is wasted on receivers that are as late as the acknowledger.
+//! Costs of s bytes in packets of p: 1 + ceil((s - BTP1) / p) packets, and, if s > BTP, one round trip more than a
+//! simple broadcast; in return no packet is wasted on receivers that are as late as the acknowledger.
 //!
 //! Source: Wong and Wang 2000, section 3.3.
 

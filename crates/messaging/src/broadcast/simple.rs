@@ -5,8 +5,8 @@
 //!     each receiver     <-- reports every few packets, or a little later
 //! ```
 //!
-//! Right for short messages, which find room in the pushed buffers. Packets of a long message that find none are sent again,
-//! to each receiver that was late.
+//! Right for short messages, which find room in the pushed buffers. Packets of a long message that find none are sent
+//! again, to each receiver that was late.
 //!
 //! Costs of s bytes in packets of p: ceil(s / p) packets, and n - 1 reports every few packets.
 //!

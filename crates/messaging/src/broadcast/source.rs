@@ -195,8 +195,8 @@ impl Source {
         !self.messages.front().is_some_and(Fragmenter::may_send) || behind()
     }
 
-    /// Whether as much is in flight as allowed. This counts packets that some receiver lacks; where many more of these are kept
-    /// until they are repaired, only those that are in the network.
+    /// Whether as much is in flight as allowed. This counts packets that some receiver lacks; where many more of these
+    /// are kept until they are repaired, only those that are in the network.
     fn is_full(&self, parameters: &Parameters) -> bool {
         let seen = || self.views.iter().flatten().map(SendStream::seen).min();
         let flies = || seen().map_or(0, |seen| self.packets.next() - seen);

@@ -62,8 +62,8 @@ impl Engine {
         }
     }
 
-    /// A rank that was gone, or too slow, before it had everything that was sent to it, apart from broadcasts that continued
-    /// without it.
+    /// A rank that was gone, or too slow, before it had everything that was sent to it, apart from broadcasts that
+    /// continued without it.
     pub fn failure(&self) -> Option<Rank> {
         self.others().find(|(_, peer)| peer.missed).map(|(rank, _)| rank)
     }

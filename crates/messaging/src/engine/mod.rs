@@ -39,8 +39,8 @@ pub struct Engine {
     source: Source,
     /// Which ranks need attention.
     agenda: Agenda,
-    /// The ranks with a message that has arrived, or begun to, and has not been received; and the ranks that lack something sent
-    /// to them. As of the last round.
+    /// The ranks with a message that has arrived, or begun to, and has not been received; and the ranks that lack
+    /// something sent to them. As of the last round.
     begun: BTreeSet<Rank>,
     owed: BTreeSet<Rank>,
     /// The rank that has to pull something before this rank can broadcast more; as of the last round.
@@ -162,8 +162,8 @@ impl Engine {
         &self.left_behind
     }
 
-    /// The memory that the sending side occupies now, its channels to single ranks and its broadcasts, including what is kept
-    /// of messages until it is acknowledged. [B]
+    /// The memory that the sending side occupies now, its channels to single ranks and its broadcasts, including what
+    /// is kept of messages until it is acknowledged. [B]
     pub fn memory(&self) -> (u64, u64) {
         (self.others().map(|(_, peer)| peer.sender.memory()).sum(), self.source.memory())
     }
@@ -203,8 +203,8 @@ impl Engine {
     /// Takes a message with this tag for rank `to` if there is room in the send queue, and returns it otherwise.
     ///
     /// # Errors
-    /// [`Error::NoSuchRank`], [`Error::ToItself`]; [`Error::Lost`] when the rank has ended or is gone; [`Error::Unfit`] when
-    /// the message is too large.
+    /// [`Error::NoSuchRank`], [`Error::ToItself`]; [`Error::Lost`] when the rank has ended or is gone; [`Error::Unfit`]
+    /// when the message is too large.
     pub fn send(&mut self, to: Rank, tag: Tag, message: Message) -> Result<Option<Message>> {
         let parameters = self.parameters_to(to);
         parameters.check_size(message.size())?;
@@ -219,7 +219,8 @@ impl Engine {
         Ok(None)
     }
 
-    /// The send queues, each of a rank and a tag, that had no room when a message was last refused and may have some now.
+    /// The send queues, each of a rank and a tag, that had no room when a message was last refused and may have some
+    /// now.
     pub(crate) fn take_roomier(&mut self) -> Vec<(Rank, Tag)> {
         std::mem::take(&mut self.roomier)
     }
@@ -232,8 +233,8 @@ impl Engine {
     /// Takes a message for all other ranks if there is room in the send queue, and returns it otherwise.
     ///
     /// # Errors
-    /// [`Error::Lost`] when a receiver is gone and broadcasts don't continue without it; [`Error::Unfit`] when the message is too
-    /// large.
+    /// [`Error::Lost`] when a receiver is gone and broadcasts don't continue without it; [`Error::Unfit`] when the
+    /// message is too large.
     pub fn multicast(&mut self, message: Message) -> Result<Option<Message>> {
         self.parameters.check_size(message.size())?;
         if let Some(rank) = self.failed {
@@ -398,8 +399,8 @@ impl Engine {
         self.peer(to).is_some_and(|peer| peer.sender.has_undelivered(tags))
     }
 
-    /// Whether the send queue to the rank of `receiver` will get more room: something is on its way to it, or it has a message and
-    /// this rank does not know so yet.
+    /// Whether the send queue to the rank of `receiver` will get more room: something is on its way to it, or it has a
+    /// message and this rank does not know so yet.
     pub fn will_get_room(&self, receiver: &Engine) -> bool {
         let (Some(to), Some(from)) = (self.peer(receiver.me), receiver.peer(self.me)) else { return false };
         to.sender.window().is_under_way()
@@ -434,7 +435,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Whether all programs to which this one said goodbye have ended and know it, so that none of them needs its answers.
+    /// Whether all programs to which this one said goodbye have ended and know it, so that none of them needs its
+    /// answers.
     pub fn is_over(&self) -> bool {
         self.ended && self.others().filter(|(_, peer)| peer.needs_farewell()).all(|(_, peer)| peer.is_over())
     }

@@ -48,7 +48,8 @@ impl Engine {
         self.matching.completions.take_ready()
     }
 
-    /// The receives from any source that are matched with no message, if there is one that they might take, or no other rank is left.
+    /// The receives from any source that are matched with no message, if there is one that they might take, or no other
+    /// rank is left.
     pub(crate) fn open_receives(&self) -> Vec<u64> {
         if self.present > 0 && !self.has_unmatched() {
             return Vec::new();

@@ -24,8 +24,8 @@ pub(super) struct Index {
     broadcasts: Keys<(Rank, u64)>,
     /// Those that wait for room in a send queue.
     submits: Keys<(Option<(Rank, Tag)>, u64)>,
-    /// How many have not advanced since they were begun, how many have something to send, and how many wait for as long as the
-    /// patience of all.
+    /// How many have not advanced since they were begun, how many have something to send, and how many wait for as long
+    /// as the patience of all.
     begun: usize,
     sends: usize,
     of_all: usize,

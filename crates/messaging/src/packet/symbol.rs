@@ -7,7 +7,8 @@
 //!                              1           2      of a packet: 10, 26, and 2 more if not all of the payload is bytes
 //! ```
 //!
-//! Size is the size of the payload, of which only the bytes are included. The sequence is not: it is the position in the block.
+//! Size is the size of the payload, of which only the bytes are included. The sequence is not: it is the position in
+//! the block.
 
 use bytes::Bytes;
 use endpoint::Message;
@@ -23,8 +24,8 @@ const SEQUENCE: usize = 4;
 /// Kind, flags and size. [B]
 const BEFORE: usize = 3;
 
-/// How much shorter than the longest a datagram with an opening, or with a fragment, has to be so that a parity packet of it fits. The
-/// length of a symbol is even. [B]
+/// How much shorter than the longest a datagram with an opening, or with a fragment, has to be so that a parity packet
+/// of it fits. The length of a symbol is even. [B]
 pub(crate) const OPENING_ROOM: usize = room(OPENING_HEADER);
 pub(crate) const FRAGMENT_ROOM: usize = room(FRAGMENT_HEADER);
 

@@ -12,7 +12,8 @@ use crate::sequence::wire;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Symbols {
     pub(super) symbols: Vec<Bytes>,
-    /// The length that the longest packet would have as a symbol, counting the part of its payload that is only a size. [B]
+    /// The length that the longest packet would have as a symbol, counting the part of its payload that is only a size.
+    /// [B]
     pub(super) size: Size,
 }
 
@@ -65,8 +66,8 @@ impl std::fmt::Debug for Decoder {
 }
 
 impl Decoder {
-    /// Computes the missing packets of the block that begins with packet `first`: the empty places of `block`. None if there are not
-    /// enough symbols, or if they don't belong to such a block.
+    /// Computes the missing packets of the block that begins with packet `first`: the empty places of `block`. None if
+    /// there are not enough symbols, or if they don't belong to such a block.
     pub(super) fn compute<'a>(
         &mut self,
         shape: Parity,

@@ -40,8 +40,8 @@ impl Recovery {
         }
     }
 
-    /// Takes a parity packet if something of its block may be missing, and returns that block. Everything before `expected` has
-    /// arrived.
+    /// Takes a parity packet if something of its block may be missing, and returns that block. Everything before
+    /// `expected` has arrived.
     pub(crate) fn take(&mut self, parity: &packet::Parity, expected: u64) -> Option<u64> {
         let first = near(expected, parity.first)?;
         let (begin, end) = (self.shape.block_of(expected), expected + u64::from(self.shape.window()));
@@ -57,8 +57,8 @@ impl Recovery {
         Some(first)
     }
 
-    /// The missing packets of the block that begins with packet `first`, if it holds enough to compute them; `early` has those after
-    /// the expected one. Nothing is held for a block that is complete.
+    /// The missing packets of the block that begins with packet `first`, if it holds enough to compute them; `early`
+    /// has those after the expected one. Nothing is held for a block that is complete.
     pub(crate) fn compute<'a>(
         &'a mut self,
         first: u64,

@@ -38,7 +38,8 @@ struct Block {
     symbols: Option<Symbols>,
 }
 
-/// What a receiver has: everything before `base`, and of what was sent before `seen` what its report lists; the rest of that is lost.
+/// What a receiver has: everything before `base`, and of what was sent before `seen` what its report lists; the rest of
+/// that is lost.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReceiverState<'a> {
     pub(crate) base: u64,
@@ -89,8 +90,8 @@ impl Repairs {
         }
     }
 
-    /// Takes a receiver's report. `all`: it has seen all parity packets as well. Returns what to send to it alone: what it misses of
-    /// a block beyond R, and, if `urgent`, what it misses of an incomplete block.
+    /// Takes a receiver's report. `all`: it has seen all parity packets as well. Returns what to send to it alone: what
+    /// it misses of a block beyond R, and, if `urgent`, what it misses of an incomplete block.
     pub(crate) fn report(&mut self, receiver: &ReceiverState<'_>, all: bool, urgent: bool) -> Vec<u64> {
         self.unreported = 0;
         let (size, parity) = (self.shape.size(), usize::from(self.shape.parity));
@@ -113,8 +114,8 @@ impl Repairs {
         alone
     }
 
-    /// The next parity packet, from the oldest block; it is sent before the packet whose number is returned. At most a window of them
-    /// at once.
+    /// The next parity packet, from the oldest block; it is sent before the packet whose number is returned. At most a
+    /// window of them at once.
     pub(crate) fn next_packet(
         &mut self,
         packets: &SharedQueue<Data>,

@@ -1,7 +1,7 @@
 //! Which message matches which receive.
 //!
-//! A new message matches the earliest posted receive that fits it; a receive matches the earliest sent message of a source that fits
-//! it. A receive from any source that waits alone takes the message that is complete first.
+//! A new message matches the earliest posted receive that fits it; a receive matches the earliest sent message of a
+//! source that fits it. A receive from any source that waits alone takes the message that is complete first.
 
 use endpoint::{Tag, Tags};
 use quantities::Rank;
@@ -17,7 +17,8 @@ pub(crate) struct Matching {
     posted: u64,
     /// How many of them wait for messages.
     pub(crate) waiting: usize,
-    /// Those that wait for messages from any source, in the order in which they were posted, and those of them without a message.
+    /// Those that wait for messages from any source, in the order in which they were posted, and those of them without
+    /// a message.
     from_anyone: Ordered<u64, FromAnyone>,
     open: Receives,
 }
@@ -43,7 +44,8 @@ impl Completions {
         self.ready.push(receive);
     }
 
-    /// The receives whose message has become complete since this was last asked; perhaps also some that have it already.
+    /// The receives whose message has become complete since this was last asked; perhaps also some that have it
+    /// already.
     pub(crate) fn take_ready(&mut self) -> Vec<u64> {
         std::mem::take(&mut self.ready)
     }

@@ -32,8 +32,8 @@ pub(crate) struct Receiver {
     taken: u64,
     /// The room left in the pushed buffer. [B]
     room: u64,
-    /// The receive queue: the receives that wait for a message from this rank, in the order in which they were posted, and those of
-    /// them without a message.
+    /// The receive queue: the receives that wait for a message from this rank, in the order in which they were posted,
+    /// and those of them without a message.
     posted: Ordered<u64, Posted>,
     open: Receives,
     destined: Destined,
@@ -49,7 +49,8 @@ struct Destined {
     /// How many there have been, and how many have not been received.
     ever: u64,
     count: usize,
-    /// Those that are incomplete; those of them that are pulled; and those of these of whose pulled part nothing has arrived.
+    /// Those that are incomplete; those of them that are pulled; and those of these of whose pulled part nothing has
+    /// arrived.
     incomplete: Ordered<u64, u64>,
     pulled: Ordered<u64, u64>,
     not_begun: Ordered<u64, u64>,
@@ -144,7 +145,8 @@ impl ArrivingMessage {
         }
     }
 
-    /// The offset from which it is pulled, if it is: from the end of the pushed part, or from the beginning if that was thrown away.
+    /// The offset from which it is pulled, if it is: from the end of the pushed part, or from the beginning if that was
+    /// thrown away.
     fn pulled_from(&self) -> Option<u64> {
         let from = if self.kept { self.reassembly.pushed() } else { 0 };
         let pulls = self.place == Place::Destination && !self.is_complete() && from < self.reassembly.size();
@@ -267,7 +269,8 @@ impl Receiver {
         }
     }
 
-    /// Matches a message with the earlier of a receive that waits for this rank and one that waits for any, if there are such.
+    /// Matches a message with the earlier of a receive that waits for this rank and one that waits for any, if there
+    /// are such.
     fn match_earlier(
         &mut self,
         (from, number): (Rank, u64),
@@ -284,7 +287,8 @@ impl Receiver {
         Some(first)
     }
 
-    /// Matches a message with another receive: the earliest posted one that it fits and that has no message, or only a later one.
+    /// Matches a message with another receive: the earliest posted one that it fits and that has no message, or only a
+    /// later one.
     fn match_again(&mut self, from: Rank, number: u64, tag: Tag, matching: &mut Matching) -> Option<u64> {
         let waits = |it: &Posted| it.matched.is_none_or(|matched| matched > number) && it.tags.include(tag);
         let named = self.posted.iter().find(|(_, it)| waits(it)).map(|(order, _)| order);
@@ -292,7 +296,8 @@ impl Receiver {
         self.match_earlier((from, number), [named, anyone], matching)
     }
 
-    /// A message from rank `from` loses the receive that it was matched with. It may match another, and displace a later message.
+    /// A message from rank `from` loses the receive that it was matched with. It may match another, and displace a
+    /// later message.
     fn release(&mut self, from: Rank, mut number: u64, matching: &mut Matching) {
         while let Some(tag) = self.messages.get(&number).map(ArrivingMessage::tag) {
             let matched = self.match_again(from, number, tag, matching);
@@ -328,7 +333,8 @@ impl Receiver {
         }
     }
 
-    /// What is pulled: the first message with a destination of whose pulled part nothing has arrived, or else the first.
+    /// What is pulled: the first message with a destination of whose pulled part nothing has arrived, or else the
+    /// first.
     fn pulled(&self) -> Option<(u32, u64)> {
         let Destined { not_begun, pulled, .. } = &self.destined;
         let (_, &number) = not_begun.first().or_else(|| pulled.first())?;

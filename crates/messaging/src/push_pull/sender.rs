@@ -22,7 +22,8 @@ pub(crate) struct Sender {
     messages: Ordered<u64, Fragmenter>,
     /// How many of them have each tag.
     with_tag: Ordered<Tag, usize>,
-    /// Those of which something may be sent now: whether nobody has pulled it, and its number. What is pulled goes first.
+    /// Those of which something may be sent now: whether nobody has pulled it, and its number. What is pulled goes
+    /// first.
     sendable: Keys<(bool, u64)>,
     /// The tags with which a message was refused, and those of them for which there may be room since.
     refused: Keys<Tag>,
@@ -69,7 +70,8 @@ impl Sender {
         self.messages.iter().map(|(number, _)| number)
     }
 
-    /// Whether the send queue has room for one more message with this tag. If it has none, no message with another tag is why.
+    /// Whether the send queue has room for one more message with this tag. If it has none, no message with another tag
+    /// is why.
     pub(crate) fn has_room(&mut self, tag: Tag, parameters: &Parameters) -> bool {
         let has_room = self.with_tag.get(tag).is_none_or(|&count| count < parameters.send_queue);
         if !has_room {
@@ -144,7 +146,8 @@ impl Sender {
         }
     }
 
-    /// If messages were taken out of order: the receiver has all those before the last of `incomplete` that are not listed.
+    /// If messages were taken out of order: the receiver has all those before the last of `incomplete` that are not
+    /// listed.
     fn forget_complete(&mut self, first: u64, incomplete: &[u32]) {
         let numbers = || incomplete.iter().filter_map(|&message| near(self.next, message));
         let Some(end) = numbers().next_back() else { return };

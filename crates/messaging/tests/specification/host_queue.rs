@@ -1,11 +1,12 @@
-//! Hosts at 100 Mbit/s with their own queues before a wire that loses nothing: every packet that is sent again is sent again
-//! needlessly.
+//! Hosts at 100 Mbit/s with their own queues before a wire that loses nothing: every packet that is sent again is sent
+//! again needlessly.
 //!
 //! ```text
 //!     engine --- host's queue, 123 us a packet --- switch, a queue to each host, 123 us a packet --- engine
 //! ```
 //!
-//! A host takes only a limited number of packets into its queue before older ones have left, as sockets with a small buffer do.
+//! A host takes only a limited number of packets into its queue before older ones have left, as sockets with a small
+//! buffer do.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -204,7 +205,8 @@ fn a_batch_is_all_that_is_handed_over_at_once() {
     assert!(batches.iter().all(|&batch| batch <= 16), "{batches:?}");
 }
 
-/// If all ranks send to all others at once, no two of them begin with the same receiver, whose wire would be too slow for both.
+/// If all ranks send to all others at once, no two of them begin with the same receiver, whose wire would be too slow
+/// for both.
 #[test]
 fn each_rank_begins_with_another_receiver() {
     for me in 0..RANKS {

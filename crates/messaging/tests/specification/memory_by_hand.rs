@@ -36,9 +36,9 @@ fn the_sums_are_those_of_the_printed_sizes() {
     is_about(points.saved(100_000_000), 0.390_957);
 }
 
-/// The paper prints 0.386 (1 - 1/n), and so 38.3 % at 128 ranks. Sizes that are printed as 33.8, 41.4 and 4.4 KiB save more than that: at
-/// the least 29.3 / 75.2 = 0.38963 (1 - 1/n), where they are 33.75, 41.45 and 4.45. Either 4.8 KiB in place of 4.4 would save what is
-/// printed, 29.0 / 75.2 = 0.38564, or 42.4 in place of 41.4, 29.4 / 76.2 = 0.38583.
+/// The paper prints 0.386 (1 - 1/n), and so 38.3 % at 128 ranks. Sizes that are printed as 33.8, 41.4 and 4.4 KiB save
+/// more than that: at the least 29.3 / 75.2 = 0.38963 (1 - 1/n), where they are 33.75, 41.45 and 4.45. Either 4.8 KiB
+/// in place of 4.4 would save what is printed, 29.0 / 75.2 = 0.38564, or 42.4 in place of 41.4, 29.4 / 76.2 = 0.38583.
 #[test]
 fn what_is_printed_does_not_follow_from_sizes_that_are_rounded_as_printed() {
     let very_many = 100_000_000;

@@ -1,5 +1,5 @@
-//! Messages and broadcasts on a network that loses, repeats, delays, reorders and damages datagrams, and among ranks that pause or
-//! die: every receiver that is not reported as lost has every byte, in order, once.
+//! Messages and broadcasts on a network that loses, repeats, delays, reorders and damages datagrams, and among ranks
+//! that pause or die: every receiver that is not reported as lost has every byte, in order, once.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;

@@ -94,7 +94,8 @@ fn what_does_not_fit_into_the_pushed_buffer_is_pulled_from_its_beginning() {
     assert!(reports(&sent).iter().any(|(_, report)| report.pull.is_some_and(|(_, offset)| offset == 0)));
 }
 
-/// However many messages a rank sends, the receiver keeps no more than the pushed buffer holds, and the source keeps the rest.
+/// However many messages a rank sends, the receiver keeps no more than the pushed buffer holds, and the source keeps
+/// the rest.
 #[test]
 fn messages_that_nobody_receives_take_bounded_room_even_empty_ones() {
     for size in [0, 64] {

@@ -1,4 +1,5 @@
-//! What arbitrary datagrams do to a rank: those of strangers nothing, and contradictory ones of a rank in the session no harm.
+//! What arbitrary datagrams do to a rank: those of strangers nothing, and contradictory ones of a rank in the session
+//! no harm.
 
 use bytes::Bytes;
 use endpoint::{Message, Source, Tag, Tags};

@@ -191,7 +191,8 @@ fn send(send_stream: &mut SendStream, now: Time, packets: u64) {
 
 #[test]
 fn a_timeout_that_came_too_soon_is_taken_back_and_the_next_comes_later() {
-    // A packet that was sent twice yields no round trip, but the timeout stays doubled; 9 ms come from one that was sent once.
+    // A packet that was sent twice yields no round trip, but the timeout stays doubled; 9 ms come from one that was
+    // sent once.
     let all = [(Probe::WithPacket, 9_000 + 4_000), (Probe::Alone, 9_000 + 27_000)];
     let both = |asked: (Probe, u64)| [(Repeat::GoBackN, asked), (Repeat::Selective, asked)];
     for (repeat, (probe, next)) in all.into_iter().flat_map(both) {

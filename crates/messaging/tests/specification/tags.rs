@@ -1,6 +1,6 @@
-//! Messages with tags, many in flight at once, on a network that loses, repeats, delays and damages datagrams: each is received by a
-//! receive that it fits, in the order in which those of its sender and tag were sent; and none that waits for its receive holds up
-//! another.
+//! Messages with tags, many in flight at once, on a network that loses, repeats, delays and damages datagrams: each is
+//! received by a receive that it fits, in the order in which those of its sender and tag were sent; and none that waits
+//! for its receive holds up another.
 
 use std::collections::BTreeMap;
 
@@ -206,7 +206,8 @@ fn every_receive_has_the_message_that_it_asks_for() {
     }
 }
 
-/// A long message that nobody has received yet, and short ones with another tag behind it, many more than the send queue holds.
+/// A long message that nobody has received yet, and short ones with another tag behind it, many more than the send
+/// queue holds.
 struct PastALongOne;
 
 impl Program for PastALongOne {

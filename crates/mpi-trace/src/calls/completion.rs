@@ -11,8 +11,8 @@ use crate::recorder::{Address, NEED_STATUS, Recorder, recorder};
 use crate::requests::Kind;
 use crate::wrapped::{EntryTime, function, note};
 
-/// The requests passed to a function, before it overwrites them, and statuses of our own, if the program ignores them and their
-/// contents matter.
+/// The requests passed to a function, before it overwrites them, and statuses of our own, if the program ignores them
+/// and their contents matter.
 struct SavedRequests {
     handles: Vec<Handle>,
     own: Vec<u8>,
@@ -240,8 +240,8 @@ impl Recorder {
         }
     }
 
-    /// Records that the program asked for a request to be cancelled: its status tells whether it was, when it is complete. Sends can't be
-    /// followed, since it is not known whether they have arrived.
+    /// Records that the program asked for a request to be cancelled: its status tells whether it was, when it is
+    /// complete. Sends can't be followed, since it is not known whether they have arrived.
     fn cancelled(&mut self, handle: Handle) {
         let handle = self.abi.known(handle);
         match self.requests.get_mut(handle).filter(|known| known.is_active) {

@@ -1,5 +1,5 @@
-//! Each replaced function: what it calls, and what is recorded of it. One line per function, unless something has to be known before the
-//! call.
+//! Each replaced function: what it calls, and what is recorded of it. One line per function, unless something has to be
+//! known before the call.
 
 mod collectives;
 mod communicators;

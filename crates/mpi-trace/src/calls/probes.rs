@@ -113,7 +113,8 @@ begun_matched_receives!(small MPI_Imrecv);
 begun_matched_receives!(large MPI_Imrecv_c);
 
 impl Recorder {
-    /// Records a message that was found, with the contents of its status; `handle` is the address of its handle, if it has one.
+    /// Records a message that was found, with the contents of its status; `handle` is the address of its handle, if it
+    /// has one.
     ///
     /// # Safety
     /// There is a status that the library has filled, and a handle at `handle` if given.

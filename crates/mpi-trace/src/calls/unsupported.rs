@@ -7,8 +7,8 @@ use trace_format::Call;
 use crate::wrapped::{EntryTime, note};
 use mpi_preload::Function;
 
-/// Functions with at most as many arguments as are passed in registers or in words on the stack, all treated alike: their meaning does not
-/// matter here.
+/// Functions with at most as many arguments as are passed in registers or in words on the stack, all treated alike:
+/// their meaning does not matter here.
 macro_rules! unsupported {
     ($($name:ident)+) => {
         $(
@@ -25,8 +25,8 @@ macro_rules! unsupported {
                     // SAFETY: its only zero is at its end.
                     unsafe { std::ffi::CStr::from_bytes_with_nul_unchecked(concat!("P", stringify!($name), "\0").as_bytes()) }
                 );
-                // SAFETY: integers and pointers are passed as words on all systems of 64 bits that run Linux; a function that has fewer
-                // arguments does not look at the others.
+                // SAFETY: integers and pointers are passed as words on all systems of 64 bits that run Linux; a
+                // function that has fewer arguments does not look at the others.
                 let next: Any = unsafe { std::mem::transmute(NEXT.address()) };
                 let entered = EntryTime::now();
                 // SAFETY: these are the program's arguments.

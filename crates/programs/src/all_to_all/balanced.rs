@@ -7,8 +7,8 @@ use super::pairwise::take_turns;
 use crate::schedule::SendReceiveOrder;
 
 /// Pairwise exchange with the ranks numbered from 1, the last one 0: in step j every rank exchanges messages with the
-/// rank whose number is its own xor j. `message_for` makes the message for a rank, `take` is called with each message and its
-/// sender; `order` says what a rank does first in a step.
+/// rank whose number is its own xor j. `message_for` makes the message for a rank, `take` is called with each message
+/// and its sender; `order` says what a rank does first in a step.
 ///
 /// ```text
 ///   step       1         2         3                P = 4
@@ -16,12 +16,13 @@ use crate::schedule::SendReceiveOrder;
 ///           1 <-> 2   1 <-> 3   2 <-> 3
 /// ```
 ///
-/// In a fat tree whose clusters have a power of two of ranks, pairwise exchange first stays within the clusters, and then
-/// all messages leave them at once. In balanced exchange the numbers are shifted against the clusters by one rank, so that
-/// messages leave them in every step: few at first, and all in some steps (of eight ranks in clusters of four, in the fourth).
+/// In a fat tree whose clusters have a power of two of ranks, pairwise exchange first stays within the clusters, and
+/// then all messages leave them at once. In balanced exchange the numbers are shifted against the clusters by one rank,
+/// so that messages leave them in every step: few at first, and all in some steps (of eight ranks in clusters of four,
+/// in the fourth).
 ///
-/// Steps, messages and time are those of [`super::pairwise`] for a power of two of ranks. Otherwise the numbers go up to the next
-/// power of two, and a rank is idle in steps in which it has no partner.
+/// Steps, messages and time are those of [`super::pairwise`] for a power of two of ranks. Otherwise the numbers go up
+/// to the next power of two, and a rank is idle in steps in which it has no partner.
 ///
 /// Source: CM-5 paper, section 3.4, figure 4 and table 4.
 ///

@@ -94,8 +94,8 @@ impl Blocks {
         Ok(())
     }
 
-    /// A step of an exchange that forwards messages: those in `leaves` go to rank `to`, and those received from rank `from` at the same
-    /// time take their places. Each byte is packed and unpacked at `reshuffle`.
+    /// A step of an exchange that forwards messages: those in `leaves` go to rank `to`, and those received from rank
+    /// `from` at the same time take their places. Each byte is packed and unpacked at `reshuffle`.
     ///
     /// # Errors
     /// Those of sending and receiving; as [`Blocks::unpack`].

@@ -7,9 +7,9 @@ use super::blocks::{Blocks, Places};
 use crate::collectives::barrier::distances;
 use crate::shift::Shift;
 
-/// Complete exchange in ceil(log2 P) steps: a message that has d ranks to go, counted upwards round the ring, moves in the steps
-/// of the bits set in d. `message_for` makes the message for a rank, all of `bytes`; `take` is called with each message and its
-/// sender.
+/// Complete exchange in ceil(log2 P) steps: a message that has d ranks to go, counted upwards round the ring, moves in
+/// the steps of the bits set in d. `message_for` makes the message for a rank, all of `bytes`; `take` is called with
+/// each message and its sender.
 ///
 /// ```text
 ///   step        by      what goes                    P = 6
@@ -18,8 +18,9 @@ use crate::shift::Shift;
 ///     3         4       messages with 4, 5 to go
 /// ```
 ///
-/// A rank holds a message in each of P places: at first place d has the message for the rank d further on, at the end the one
-/// from the rank d back. In the step of a bit, the messages in places with that bit leave, and the messages received fill them.
+/// A rank holds a message in each of P places: at first place d has the message for the rank d further on, at the end
+/// the one from the rank d back. In the step of a bit, the messages in places with that bit leave, and the messages
+/// received fill them.
 ///
 /// P ceil(log2 P) messages of at most s P/2 bytes, each of which is packed and unpacked at `reshuffle` [ps/B]. Under
 /// LogGP T = ceil(log2 P) (o + L + o + (s P/2 - 1) G + s P reshuffle) at most.

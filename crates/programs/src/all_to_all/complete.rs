@@ -61,8 +61,9 @@ impl Complete {
         self.irregular().is_none()
     }
 
-    /// How long it takes without contention, in the symbols of LogGP: n ranks, s bytes from each to each, where each forwarded byte
-    /// is packed and unpacked at `reshuffle`. Sources: CM-5 paper, tables 1 to 4, and Bruck et al., 1997, as cited at the algorithms.
+    /// How long it takes without contention, in the symbols of LogGP: n ranks, s bytes from each to each, where each
+    /// forwarded byte is packed and unpacked at `reshuffle`. Sources: CM-5 paper, tables 1 to 4, and Bruck et al.,
+    /// 1997, as cited at the algorithms.
     pub const fn formula(self) -> &'static str {
         match self {
             Complete::Linear => "n (n - 1) (o + L + o + (s-1) G) if a send waits for its receiver, otherwise less",
@@ -83,8 +84,8 @@ impl Complete {
         }
     }
 
-    /// What one of `ranks` ranks does first if it both sends and receives in a step: `order` where the CM-5 paper prescribes one, otherwise
-    /// both at once.
+    /// What one of `ranks` ranks does first if it both sends and receives in a step: `order` where the CM-5 paper
+    /// prescribes one, otherwise both at once.
     pub const fn order(self, ranks: u32, order: SendReceiveOrder) -> SendReceiveOrder {
         match self {
             Complete::Linear | Complete::Balanced | Complete::Recursive => order,
@@ -106,8 +107,8 @@ impl Complete {
         if self.forwards() { Bytes(bytes.0.saturating_mul(u64::from(ranks / 2))) } else { bytes }
     }
 
-    /// Its steps among `ranks` ranks with messages of `bytes`. Those of an algorithm that forwards messages contain what goes
-    /// between the ranks, whatever its destination: they are not a schedule of the complete pattern.
+    /// Its steps among `ranks` ranks with messages of `bytes`. Those of an algorithm that forwards messages contain
+    /// what goes between the ranks, whatever its destination: they are not a schedule of the complete pattern.
     ///
     /// # Errors
     /// A number of ranks that it does not support, or that is too large.
@@ -155,12 +156,12 @@ pub struct CompleteExchange {
 }
 
 impl CompleteExchange {
-    /// Brings every message to its receiver. `message_for` makes the message for a rank, all of the same size if they are
-    /// forwarded; `take` is called with each message and its sender.
+    /// Brings every message to its receiver. `message_for` makes the message for a rank, all of the same size if they
+    /// are forwarded; `take` is called with each message and its sender.
     ///
     /// # Errors
-    /// A number of ranks that the algorithm does not support, messages of different sizes that it would forward, the errors of sending
-    /// and receiving.
+    /// A number of ranks that the algorithm does not support, messages of different sizes that it would forward, the
+    /// errors of sending and receiving.
     pub async fn exchange<E: Endpoint>(
         &self,
         endpoint: &E,

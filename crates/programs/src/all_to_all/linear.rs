@@ -3,9 +3,9 @@
 use endpoint::{Endpoint, Message, Program, Result};
 use quantities::{Bytes, Rank};
 
-/// Complete exchange in P steps: in step i all others send rank i their message for it, and it receives them one after the
-/// other, from the lowest-numbered sender up. `message_for` makes the message for a rank, `take` is called with each message
-/// and its sender.
+/// Complete exchange in P steps: in step i all others send rank i their message for it, and it receives them one after
+/// the other, from the lowest-numbered sender up. `message_for` makes the message for a rank, `take` is called with
+/// each message and its sender.
 ///
 /// ```text
 ///   step       1         2         3                P = 3

@@ -1,7 +1,7 @@
 //! All-to-all: every rank has a message for every other, or for some. Who sends when?
 //!
-//! The algorithms for complete exchange are programs, one file each; [`Complete`] lists them by name. [`irregular`] makes
-//! schedules for any pattern of messages.
+//! The algorithms for complete exchange are programs, one file each; [`Complete`] lists them by name. [`irregular`]
+//! makes schedules for any pattern of messages.
 
 mod all_at_once;
 mod balanced;

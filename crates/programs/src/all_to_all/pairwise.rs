@@ -6,11 +6,11 @@ use quantities::{Bytes, Rank};
 use crate::schedule::SendReceiveOrder;
 use crate::shift::Shift;
 
-/// Complete exchange in P - 1 steps: in step j every rank exchanges messages with one other. `message_for` makes the message
-/// for a rank, `take` is called with each message and its sender.
+/// Complete exchange in P - 1 steps: in step j every rank exchanges messages with one other. `message_for` makes the
+/// message for a rank, `take` is called with each message and its sender.
 ///
-/// With a power of two of ranks, the partner in step j is rank xor j, and `order` says what a rank does first; otherwise rank p
-/// sends to (p + j) mod P and receives from (p - j) mod P at once.
+/// With a power of two of ranks, the partner in step j is rank xor j, and `order` says what a rank does first;
+/// otherwise rank p sends to (p + j) mod P and receives from (p - j) mod P at once.
 ///
 /// ```text
 ///   step       1         2         3                P = 4
@@ -18,12 +18,13 @@ use crate::shift::Shift;
 ///           2 <-> 3   1 <-> 3   1 <-> 2
 /// ```
 ///
-/// P (P - 1) messages. Under LogGP with messages of s bytes T = (P - 1) (o + L + o + (s-1) G), and twice that where ranks take
-/// turns.
+/// P (P - 1) messages. Under LogGP with messages of s bytes T = (P - 1) (o + L + o + (s-1) G), and twice that where
+/// ranks take turns.
 ///
-/// Source: CM-5 paper, section 3.2, figure 2 and table 2, which takes it from Bokhari, "Complete exchange on the iPSC-860",
-/// ICASE report 91-4, 1991. For other numbers of ranks: Thakur, Rabenseifner and Gropp, "Optimization of collective
-/// communication operations in MPICH", International Journal of High Performance Computing Applications 19(1), 2005.
+/// Source: CM-5 paper, section 3.2, figure 2 and table 2, which takes it from Bokhari, "Complete exchange on the
+/// iPSC-860", ICASE report 91-4, 1991. For other numbers of ranks: Thakur, Rabenseifner and Gropp, "Optimization of
+/// collective communication operations in MPICH", International Journal of High Performance Computing Applications
+/// 19(1), 2005.
 ///
 /// # Errors
 /// Those of sending and receiving.
@@ -47,7 +48,8 @@ pub async fn pairwise<E: Endpoint>(
     Ok(())
 }
 
-/// Exchanges messages with `node`: as in figure 2 of the CM-5 paper, the lower rank receives first. Returns the received message.
+/// Exchanges messages with `node`: as in figure 2 of the CM-5 paper, the lower rank receives first. Returns the
+/// received message.
 pub(super) async fn take_turns<E: Endpoint>(endpoint: &E, node: Rank, message: Message) -> Result<Message> {
     if endpoint.rank() > node {
         endpoint.send(node, message).await?;

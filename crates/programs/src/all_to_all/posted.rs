@@ -3,20 +3,20 @@
 use endpoint::{Endpoint, Message, Result, join, join_all};
 use quantities::Rank;
 
-/// Every rank posts receives from all of `senders`, then sends to all of `receivers`, and waits for all of them. `message_for` makes
-/// the message for a rank, `take` is called with each message and its sender. As each rank knows its senders, no empty messages are
-/// needed.
+/// Every rank posts receives from all of `senders`, then sends to all of `receivers`, and waits for all of them.
+/// `message_for` makes the message for a rank, `take` is called with each message and its sender. As each rank knows
+/// its senders, no empty messages are needed.
 ///
 /// ```text
 ///   rank 2 of 4     from 1, from 0, from 3, and meanwhile to 3, to 0, to 1
 /// ```
 ///
-/// This is what MPI libraries do for `MPI_Alltoallv`, and for `MPI_Alltoall` with messages of medium size. At most P (P - 1) messages;
-/// under LogGP with messages of s bytes at least T = 2 (P - 1) o + L + (P - 1) (s-1) G. Operations overlap, so the program must declare
-/// that.
+/// This is what MPI libraries do for `MPI_Alltoallv`, and for `MPI_Alltoall` with messages of medium size. At most P (P
+/// - 1) messages; under LogGP with messages of s bytes at least T = 2 (P - 1) o + L + (P - 1) (s-1) G. Operations
+/// overlap, so the program must declare that.
 ///
-/// Source: Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH", International Journal of
-/// High Performance Computing Applications 19(1), 2005, section 4.2.
+/// Source: Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH",
+/// International Journal of High Performance Computing Applications 19(1), 2005, section 4.2.
 ///
 /// # Errors
 /// Those of sending and receiving.

@@ -6,9 +6,10 @@ use quantities::{Bytes, Duration, Rank};
 use super::blocks::{Blocks, Places, copying};
 use crate::schedule::SendReceiveOrder;
 
-/// Complete exchange in log2 P steps, P a power of two: in step i the ranks of each group of k = P / 2^i exchange with those
-/// k/2 away everything that they hold for the other half of the group, from any source. `message_for` makes the message for a rank,
-/// all of `bytes`; `take` is called with each message and its sender; `order` says what a rank does first in a step.
+/// Complete exchange in log2 P steps, P a power of two: in step i the ranks of each group of k = P / 2^i exchange with
+/// those k/2 away everything that they hold for the other half of the group, from any source. `message_for` makes the
+/// message for a rank, all of `bytes`; `take` is called with each message and its sender; `order` says what a rank does
+/// first in a step.
 ///
 /// ```text
 ///   step      1         2         3                 P = 8
@@ -18,15 +19,16 @@ use crate::schedule::SendReceiveOrder;
 ///          3 <-> 7   5 <-> 7   6 <-> 7
 /// ```
 ///
-/// A rank holds a message in each of P places. The bits of a place that have been exchanged identify the sender of its message,
-/// the others the receiver. So in a step the messages in places whose bit k/2 differs from the rank's own leave, and the messages
-/// received fill these places.
+/// A rank holds a message in each of P places. The bits of a place that have been exchanged identify the sender of its
+/// message, the others the receiver. So in a step the messages in places whose bit k/2 differs from the rank's own
+/// leave, and the messages received fill these places.
 ///
 /// P log2 P messages of s P/2 bytes, each of which is packed and unpacked at `reshuffle` [ps/B]. Under LogGP
 /// T = log2 P (o + L + o + (s P/2 - 1) G + s P reshuffle), and twice that where ranks take turns.
 ///
-/// Source: CM-5 paper, section 3.3, figure 3 and table 3 (in whose first step 2 exchanges with 6); Johnsson and Ho, "Matrix
-/// transposition on Boolean n-cube configured ensemble architectures", SIAM Journal on Matrix Analysis and Applications 9(3), 1988.
+/// Source: CM-5 paper, section 3.3, figure 3 and table 3 (in whose first step 2 exchanges with 6); Johnsson and Ho,
+/// "Matrix transposition on Boolean n-cube configured ensemble architectures", SIAM Journal on Matrix Analysis and
+/// Applications 9(3), 1988.
 ///
 /// # Errors
 /// A number of ranks that is not a power of two, messages of different sizes, the errors of sending and receiving.

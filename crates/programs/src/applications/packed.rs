@@ -3,8 +3,8 @@
 use endpoint::{Endpoint, Message, Received, Result, Source, Tag, Tags};
 use quantities::{Duration, Rank, Time};
 
-/// The endpoint `endpoint`, on which packing a message before it is sent takes `work`, and so does unpacking a received one:
-/// it adds to any exchange the packing that figure 3 of the CM-5 paper includes in recursive exchange.
+/// The endpoint `endpoint`, on which packing a message before it is sent takes `work`, and so does unpacking a received
+/// one: it adds to any exchange the packing that figure 3 of the CM-5 paper includes in recursive exchange.
 #[derive(Debug)]
 pub(super) struct Packed<'endpoint, E> {
     pub(super) endpoint: &'endpoint E,

@@ -36,8 +36,8 @@ impl Partition {
     }
 }
 
-/// A grid in `across` times `down` blocks, numbered as its points are. Blocks differ by at most one point in width and in
-/// height.
+/// A grid in `across` times `down` blocks, numbered as its points are. Blocks differ by at most one point in width and
+/// in height.
 ///
 /// ```text
 ///   +-------+-------+

@@ -5,8 +5,8 @@ use quantities::{Bytes, Rank};
 
 use crate::shuffle::{inverse, permutation};
 
-/// In each of `rounds` rounds every rank sends one message to each other rank and receives one from it: N - 1 steps, each a send
-/// and then a receive. `rounds` N (N - 1) messages in all.
+/// In each of `rounds` rounds every rank sends one message to each other rank and receives one from it: N - 1 steps,
+/// each a send and then a receive. `rounds` N (N - 1) messages in all.
 ///
 /// ```text
 ///   step        1       2       3              PartnerOrder::Shift, N = 4
@@ -17,8 +17,8 @@ use crate::shuffle::{inverse, permutation};
 /// ```
 ///
 /// Without contention, and under LogGP, a round with a partner that is in step takes (N - 1) (o + (s-1) G + L + o).
-/// Since every rank sends before it receives (except with `InTurn`), it deadlocks in a world in which a send waits for its
-/// receive.
+/// Since every rank sends before it receives (except with `InTurn`), it deadlocks in a world in which a send waits for
+/// its receive.
 ///
 /// Source: the *all-to-all* benchmark of the Mesh of Clos study, with 32 rounds. The study does not give the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,8 +40,8 @@ pub enum PartnerOrder {
     ExclusiveOr,
     /// Rank p exchanges with 0, then 1, up to N - 1: at first all ranks turn to the same one.
     Linear,
-    /// Rank 0 sends to 1, 2, up to N - 1, then rank 1 to all others, and so on. A rank's turn comes when it has received the
-    /// messages of all ranks before it, so that turns overlap; no two ranks ever wait for each other.
+    /// Rank 0 sends to 1, 2, up to N - 1, then rank 1 to all others, and so on. A rank's turn comes when it has
+    /// received the messages of all ranks before it, so that turns overlap; no two ranks ever wait for each other.
     InTurn,
     /// As `Shift`, with the ranks renumbered and the steps reordered at random: each step is still a permutation.
     Shuffled {

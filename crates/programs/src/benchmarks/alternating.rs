@@ -25,7 +25,8 @@ fn turns<E: Endpoint, P: Pairs>(endpoint: &E, pairs: &P) -> Result<(Rank, u32)> 
     Ok((P::partner(endpoint.rank(), size), share(P::NAME, pairs.messages(), size)?))
 }
 
-/// The same benchmark with both partners of a pair sending first. It needs sends that don't wait until the receiver asks for the message.
+/// The same benchmark with both partners of a pair sending first. It needs sends that don't wait until the receiver
+/// asks for the message.
 ///
 /// ```text
 ///   lower   --bytes-->   upper

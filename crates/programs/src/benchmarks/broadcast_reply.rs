@@ -6,17 +6,17 @@ use quantities::{Bytes, Duration, Rank};
 use crate::Group;
 use crate::collectives::broadcast::{Algorithm, BroadcastMessage, hardware};
 
-/// Rank 0 broadcasts a message, and `replier` sends one of the same size back as soon as it has it, `rounds` times. The others only take
-/// part in the broadcast.
+/// Rank 0 broadcasts a message, and `replier` sends one of the same size back as soon as it has it, `rounds` times. The
+/// others only take part in the broadcast.
 ///
 /// ```text
 ///   rank 0      ~~ bytes ~~>   all others
 ///   rank 0     <-- bytes ---   replier          one round, on the clock of rank 0
 /// ```
 ///
-/// Nodes whose clocks differ can't tell how long a message takes one way, but each can tell how long it waits for an answer.
-/// Under LogGP, with a tree in which the replier is the k-th rank that rank 0 sends to, with sends s apart:
-/// T = (k - 1) s + 2 (o + (bytes - 1) G + L + o).
+/// Nodes whose clocks differ can't tell how long a message takes one way, but each can tell how long it waits for an
+/// answer. Under LogGP, with a tree in which the replier is the k-th rank that rank 0 sends to, with sends s apart: T =
+/// (k - 1) s + 2 (o + (bytes - 1) G + L + o).
 ///
 /// Source: our reading of Wong and Wang 2000, section 4.1, which does not say how its broadcasts were timed.
 #[derive(Clone, Debug, PartialEq, Eq)]

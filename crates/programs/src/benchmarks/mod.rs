@@ -1,5 +1,5 @@
-//! The communication benchmarks of the Mesh of Clos study, one that measures latency and three that load the network; and one that
-//! times broadcasts.
+//! The communication benchmarks of the Mesh of Clos study, one that measures latency and three that load the network;
+//! and one that times broadcasts.
 
 mod all_pairs;
 mod alternating;

@@ -51,7 +51,8 @@ impl Program for PingPong {
 /// Sends to `partner` and waits for the answer.
 async fn ping<E: Endpoint>(endpoint: &E, partner: Rank, bytes: Bytes, rounds: u32) -> Result<Vec<Duration>> {
     let mut times = Vec::new();
-    // A round begins when the previous one ends: reading a real clock twice would add a good part of a short message's time.
+    // A round begins when the previous one ends: reading a real clock twice would add a good part of a short message's
+    // time.
     let mut start = endpoint.now();
     for _ in 0..rounds {
         endpoint.send(partner, Message::of_size(bytes)).await?;

@@ -35,8 +35,8 @@ impl Target {
     ///     tree/in/link -> ../side/file        up to three folders, of which it is in two, then down by names
     /// ```
     ///
-    /// Each `..` comes before all names: after the name of another link it would lead up from wherever that one leads. So no chain of such
-    /// links leaves the folder.
+    /// Each `..` comes before all names: after the name of another link it would lead up from wherever that one leads.
+    /// So no chain of such links leaves the folder.
     ///
     /// # Errors
     /// [`LinkError`], with what is wrong with it.

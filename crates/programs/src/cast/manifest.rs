@@ -44,7 +44,8 @@ pub struct Entry {
     pub kind: Kind,
 }
 
-/// The kind of an entry. Its mode tells who may read, write and execute it, like the lowest nine bits of the system's modes.
+/// The kind of an entry. Its mode tells who may read, write and execute it, like the lowest nine bits of the system's
+/// modes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Kind {
     /// A folder.
@@ -80,7 +81,8 @@ impl Kind {
     }
 }
 
-/// The identity of a transfer: the same names, sizes and modes are the same transfer, so that an interrupted one is resumed.
+/// The identity of a transfer: the same names, sizes and modes are the same transfer, so that an interrupted one is
+/// resumed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Id(pub [u8; 16]);
 

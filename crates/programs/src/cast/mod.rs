@@ -1,4 +1,5 @@
-//! Content to all receivers at once: what somebody lacks of it is broadcast once, piece by piece, and everything is checked.
+//! Content to all receivers at once: what somebody lacks of it is broadcast once, piece by piece, and everything is
+//! checked.
 //!
 //! ```text
 //!     Cast           content in memory, as a program of ranks
@@ -20,5 +21,6 @@ pub mod round;
 pub use memory::{FromMemory, InMemory};
 pub use program::{Cast, CastEnd};
 
-/// The version of the protocol between senders and receivers. Different versions do not understand each other, but say so.
+/// The version of the protocol between senders and receivers. Different versions do not understand each other, but say
+/// so.
 pub const VERSION: u8 = 3;

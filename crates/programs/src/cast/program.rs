@@ -12,12 +12,12 @@ use super::{FromMemory, InMemory};
 
 const SENDER: Rank = Rank(0);
 
-/// Content goes from rank 0 to all others as `maquette cast` sends it: pieces that some receiver lacks are broadcast in hardware, once
-/// for all. Every receiver checks each piece by its hash, and all of them by the hash of the whole.
+/// Content goes from rank 0 to all others as `maquette cast` sends it: pieces that some receiver lacks are broadcast in
+/// hardware, once for all. Every receiver checks each piece by its hash, and all of them by the hash of the whole.
 ///
-/// n ranks, p pieces that somebody lacks, with s bytes in total: p + 3 broadcasts and 2 (n - 1) messages. With a control network of
-/// rate r and latency L, an overhead o at both ends, B(s) = o + s / r + L + o, A for the time of a byte from rank to rank, and c for that between two messages
-/// that rank 0 receives:
+/// n ranks, p pieces that somebody lacks, with s bytes in total: p + 3 broadcasts and 2 (n - 1) messages. With a
+/// control network of rate r and latency L, an overhead o at both ends, B(s) = o + s / r + L + o, A for the time of a
+/// byte from rank to rank, and c for that between two messages that rank 0 receives:
 ///
 /// ```text
 ///   T = B(manifest) + A + (n-2) c + p o + (s + 37 p) / r + B(33) + A + (n-2) c + B(1)
@@ -45,7 +45,8 @@ pub struct CastEnd {
 }
 
 impl Cast {
-    /// A transfer of `content`, of which receivers have this share at first: so many of its pieces, rounded, from the first one on.
+    /// A transfer of `content`, of which receivers have this share at first: so many of its pieces, rounded, from the
+    /// first one on.
     ///
     /// # Errors
     /// More content than a transfer may have.

@@ -39,11 +39,11 @@ impl Sizes {
     }
 }
 
-/// The blocks that a rank has. Algorithms take blocks out to send them and put in those that they receive; a message of several blocks has
-/// them in the order in which they are named.
+/// The blocks that a rank has. Algorithms take blocks out to send them and put in those that they receive; a message of
+/// several blocks has them in the order in which they are named.
 ///
-/// If any block is only a size, no contents are kept, so that a simulation of P ranks with P blocks each does not need memory proportional
-/// to P squared.
+/// If any block is only a size, no contents are kept, so that a simulation of P ranks with P blocks each does not need
+/// memory proportional to P squared.
 #[derive(Clone, Debug)]
 pub struct Blocks<'a> {
     sizes: &'a Sizes,
@@ -91,7 +91,8 @@ impl<'a> Blocks<'a> {
         })
     }
 
-    /// Combines the blocks of `message`, which consists of these, with those that the rank has: `received` first, or second.
+    /// Combines the blocks of `message`, which consists of these, with those that the rank has: `received` first, or
+    /// second.
     ///
     /// # Errors
     /// A message of another size.

@@ -1,7 +1,8 @@
 //! The collectives: one row each, with its shape as data and its algorithms, and one list of all rows.
 //!
-//! A collective's folder has its row and a file for each algorithm. Whatever runs, awaits or describes collectives goes through the list
-//! and names none of them. All ranks of the endpoint take part: [`Subgroup`] makes an endpoint of some ranks, in any order.
+//! A collective's folder has its row and a file for each algorithm. Whatever runs, awaits or describes collectives goes
+//! through the list and names none of them. All ranks of the endpoint take part: [`Subgroup`] makes an endpoint of some
+//! ranks, in any order.
 
 mod blocks;
 mod program;
@@ -114,7 +115,8 @@ pub trait Performs {
         None
     }
 
-    /// Whether a rank must know the size of blocks that it has not brought: of those that it cuts, or passes on with others.
+    /// Whether a rank must know the size of blocks that it has not brought: of those that it cuts, or passes on with
+    /// others.
     fn needs_sizes(&self) -> bool {
         true
     }
@@ -149,7 +151,8 @@ pub(crate) trait BlockAlgorithm {
     fn cost(&self, lambda: Lambda, ranks: u32, bytes: Bytes) -> Cost;
 }
 
-/// Makes the row of a collective in its own folder: its name, MPI's functions, what it does in a line and as data, and its usual algorithm.
+/// Makes the row of a collective in its own folder: its name, MPI's functions, what it does in a line and as data, and
+/// its usual algorithm.
 macro_rules! row {
     ($row:ident: $name:literal = $mpi:expr, $about:literal, $shape:expr, examples: $examples:expr, usual: $usual:expr $(,)?) => {
         $crate::collectives::row! {
@@ -192,7 +195,8 @@ macro_rules! row {
 }
 pub(crate) use row;
 
-/// Makes the row of a collective, and the list of its algorithms. A macro that makes macros needs to be given a dollar sign.
+/// Makes the row of a collective, and the list of its algorithms. A macro that makes macros needs to be given a dollar
+/// sign.
 macro_rules! collective {
     (
         $dollar:tt:
@@ -307,7 +311,8 @@ macro_rules! collectives {
                 }
             }
 
-            /// The algorithm that is taken if none is asked for, by what is known of the machine and by the size of a block.
+            /// The algorithm that is taken if none is asked for, by what is known of the machine and by the size of a
+            /// block.
             pub fn usual(self, known: &Parameters, bytes: Bytes) -> &'static str {
                 match self { $(Collective::$row => $file::$row::usual(known, bytes),)+ }
             }

@@ -10,11 +10,12 @@ use crate::Group;
 use crate::collectives::all_reduce::{Combine, Number, Operator, Sends, check_elements, combined};
 
 impl AnyAlgorithm {
-    /// Takes part as a rank of `endpoint`, with a message for each block that it brings; returns one for each that it takes, in order.
+    /// Takes part as a rank of `endpoint`, with a message for each block that it brings; returns one for each that it
+    /// takes, in order.
     ///
     /// # Errors
-    /// Another number of messages, or other sizes, than the rank should have; data that are no whole number of the operator's elements; the
-    /// errors of sending and receiving.
+    /// Another number of messages, or other sizes, than the rank should have; data that are no whole number of the
+    /// operator's elements; the errors of sending and receiving.
     pub async fn run<E: Endpoint, C: Combine>(
         &self,
         endpoint: &E,
@@ -104,8 +105,8 @@ impl CollectiveProgram {
         self.algorithm.collective().shape()
     }
 
-    /// What rank `from` brings as `block`: numbers of the operator's kind, small enough that any order of adding and multiplying gives the
-    /// same.
+    /// What rank `from` brings as `block`: numbers of the operator's kind, small enough that any order of adding and
+    /// multiplying gives the same.
     fn brought(&self, from: u32, block: u32) -> Message {
         let Bytes(size) = self.sizes.of(block);
         let number = |place: u64| 1 + (u64::from(from) + u64::from(block) + place) % 2;

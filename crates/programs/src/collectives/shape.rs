@@ -1,7 +1,7 @@
 //! What a collective does, as data: which blocks each rank has before it and which after it.
 
-/// The shape of a collective among P ranks: from it follow how much data a rank brings and takes, what the right result is, and the
-/// least that any algorithm has to move.
+/// The shape of a collective among P ranks: from it follow how much data a rank brings and takes, what the right result
+/// is, and the least that any algorithm has to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// Into which blocks the data are divided.
@@ -110,9 +110,10 @@ pub struct LeastTraffic {
 impl Shape {
     /// The least that moves into and out of the ranks that have most to receive and to send.
     ///
-    /// A rank receives each block that it takes and did not bring, and each that it takes as a combination of more than its own. It sends
-    /// each block that it brings and another rank needs of it: combined with those of others it is one block still. What all ranks send is
-    /// received by all, so that some rank receives at least as much as all send on the mean, and the other way round.
+    /// A rank receives each block that it takes and did not bring, and each that it takes as a combination of more than
+    /// its own. It sends each block that it brings and another rank needs of it: combined with those of others it is
+    /// one block still. What all ranks send is received by all, so that some rank receives at least as much as all send
+    /// on the mean, and the other way round.
     pub fn least_traffic(&self, ranks: u32) -> LeastTraffic {
         // All ranks but the root, which is the first, and the last are alike.
         let last = ranks.saturating_sub(1);

@@ -1,12 +1,14 @@
-//! A rank's endpoint within a group of ranks, as MPI has communicators: ranks are places in the group, and its messages match no others.
+//! A rank's endpoint within a group of ranks, as MPI has communicators: ranks are places in the group, and its messages
+//! match no others.
 
 use endpoint::{Endpoint, Error, Message, Received, Result, Source, Tag, Tags};
 use quantities::{Duration, Rank, Time};
 
 use crate::Group;
 
-/// A rank's endpoint within a group. Its ranks are the places in the group, so that whatever runs on it runs among the ranks of the
-/// group in their order: all ranks of a program that runs over a subset, or over all ranks in another order.
+/// A rank's endpoint within a group. Its ranks are the places in the group, so that whatever runs on it runs among the
+/// ranks of the group in their order: all ranks of a program that runs over a subset, or over all ranks in another
+/// order.
 #[derive(Clone, Copy, Debug)]
 pub struct Subgroup<'a, E> {
     endpoint: &'a E,
@@ -18,7 +20,8 @@ pub struct Subgroup<'a, E> {
 }
 
 impl<'a, E: Endpoint> Subgroup<'a, E> {
-    /// The endpoint in `group` of the rank of `endpoint`; its messages have `tag`, if one is given, and match no others.
+    /// The endpoint in `group` of the rank of `endpoint`; its messages have `tag`, if one is given, and match no
+    /// others.
     ///
     /// # Errors
     /// If the rank is not in the group.

@@ -1,7 +1,7 @@
 //! The binary form of GOAL: LogGOPSim's tool `txt2bin` makes it from a text, and LogGOPSim itself reads it.
 //!
-//! It is the graph of operations as it is in the memory of a little-endian computer, without padding. Offsets count from after the first
-//! number. This description was derived from LogGOPSim's reader and writer.
+//! It is the graph of operations as it is in the memory of a little-endian computer, without padding. Offsets count
+//! from after the first number. This description was derived from LogGOPSim's reader and writer.
 //!
 //! ```text
 //!     u64  4223

@@ -2,8 +2,8 @@
 
 use super::Requirement;
 
-/// A cycle in which some of the `count` operations wait for each other: the places of its requirements in `requirements`, in
-/// order. Nothing if every operation can happen.
+/// A cycle in which some of the `count` operations wait for each other: the places of its requirements in
+/// `requirements`, in order. Nothing if every operation can happen.
 pub(super) fn find_cycle(
     count: usize,
     requirements: impl ExactSizeIterator<Item = Requirement> + Clone,

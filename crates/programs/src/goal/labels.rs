@@ -1,7 +1,7 @@
 //! The labels of a rank's operations: a hash table whose entries are only ever removed all at once.
 //!
-//! A label of up to eight letters is its own key, as a number. The key of a longer one is a hash whose highest bit is set (no
-//! letter's is), and its letters are stored separately.
+//! A label of up to eight letters is its own key, as a number. The key of a longer one is a hash whose highest bit is
+//! set (no letter's is), and its letters are stored separately.
 
 use super::OperationId;
 

@@ -1,7 +1,8 @@
 //! A GOAL text as words, numbers and signs, read piece by piece.
 //!
-//! The text is read into a buffer in large pieces. Whole lines are cut into tokens in place; the rest after the last whole line is
-//! moved to the front before the next piece is read. So a token is a range of the buffer, and valid until its line has ended.
+//! The text is read into a buffer in large pieces. Whole lines are cut into tokens in place; the rest after the last
+//! whole line is moved to the front before the next piece is read. So a token is a range of the buffer, and valid until
+//! its line has ended.
 
 use std::io::Read;
 
@@ -63,7 +64,8 @@ pub(super) struct Lexer<R> {
     text: R,
     buffer: Vec<u8>,
     at: usize,
-    /// Where the last whole line in the buffer ends: up to there no token is cut off. No limit once all of the text has been read.
+    /// Where the last whole line in the buffer ends: up to there no token is cut off. No limit once all of the text has
+    /// been read.
     whole: usize,
     /// What kept the rest of the text from being read.
     failure: Option<std::io::Error>,

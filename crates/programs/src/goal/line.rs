@@ -20,8 +20,8 @@ pub(super) enum Line<'text> {
 /// Numbers with more digits may not fit into 64 bits, at least not when nanoseconds become picoseconds.
 const MOST_DIGITS: usize = 15;
 
-/// The line at the beginning of `text`, and its length including its end; nothing if it is not a usual line. Ranks are not checked
-/// against the number of ranks.
+/// The line at the beginning of `text`, and its length including its end; nothing if it is not a usual line. Ranks are
+/// not checked against the number of ranks.
 #[inline]
 pub(super) fn read(text: &[u8]) -> Option<(Line<'_>, usize)> {
     let mut rest = Rest { text, at: 0 };

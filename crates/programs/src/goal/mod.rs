@@ -1,7 +1,7 @@
 //! Programs as GOAL schedules: for each rank, a list of operations and which waits for which.
 //!
-//! GOAL is the text format of LogGOPSim (Hoefler, Siebert and Lumsdaine, "Group Operation Assembly Language - a flexible
-//! way to express collective communication", 2009), in which traces of many applications are available:
+//! GOAL is the text format of LogGOPSim (Hoefler, Siebert and Lumsdaine, "Group Operation Assembly Language - a
+//! flexible way to express collective communication", 2009), in which traces of many applications are available:
 //!
 //! ```text
 //! num_ranks 2
@@ -17,8 +17,8 @@
 //! }
 //! ```
 //!
-//! [`Schedule::read`] reads such a text, and LogGOPSim's binary form; [`RunGoal`] plays it in any world whose ranks can begin requests
-//! ([`endpoint::Request`]).
+//! [`Schedule::read`] reads such a text, and LogGOPSim's binary form; [`RunGoal`] plays it in any world whose ranks can
+//! begin requests ([`endpoint::Request`]).
 
 mod binary;
 mod cycle;

@@ -1,4 +1,5 @@
-//! A schedule as a program: every operation that can begin is begun as a request, and each report determines what can begin next.
+//! A schedule as a program: every operation that can begin is begun as a request, and each report determines what can
+//! begin next.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -18,7 +19,8 @@ use super::{Block, OperationId, OperationKind, Schedule};
 pub struct GoalAnswer<A> {
     /// The world's answer.
     pub answer: A,
-    /// Messages that no receive took, by receiver, then by sender and tag: nothing waits for them, but the schedule is suspect.
+    /// Messages that no receive took, by receiver, then by sender and tag: nothing waits for them, but the schedule is
+    /// suspect.
     pub unreceived: Vec<Unreceived>,
 }
 
@@ -61,8 +63,8 @@ pub struct Player<S> {
 struct Course {
     /// For each operation, how many of its requirements have not happened yet; [`UNDER_WAY`], [`OVER`].
     missing: Vec<u32>,
-    /// For each operation, the latest time at which one of its requirements happened. Empty where every rank has one processor,
-    /// since that is occupied until then: [`Report::at`].
+    /// For each operation, the latest time at which one of its requirements happened. Empty where every rank has one
+    /// processor, since that is occupied until then: [`Report::at`].
     ready_at: Vec<Time>,
     /// What can begin at the current rank, and its earliest time.
     ready: VecDeque<(OperationId, Time)>,

@@ -1,4 +1,5 @@
-//! The in-memory form of a schedule: 24 bytes per operation and 4 per requirement, those of all ranks one after the other.
+//! The in-memory form of a schedule: 24 bytes per operation and 4 per requirement, those of all ranks one after the
+//! other.
 
 use std::fmt;
 use std::io::{self, Read};

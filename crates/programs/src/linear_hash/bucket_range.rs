@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Extent;
 
-/// The keys of consecutive local buckets of a table, among the keys that the table's server had. They are the same keys wherever they are by now, and
-/// whatever shape their table has.
+/// The keys of consecutive local buckets of a table, among the keys that the table's server had. They are the same keys
+/// wherever they are by now, and whatever shape their table has.
 ///
 /// ```text
 ///   a key C is in it if   first <= index(C / 2^level) < end      where index is that of `extent`
@@ -29,7 +29,8 @@ impl BucketRange {
         self.first <= index && index < self.end
     }
 
-    /// The buckets that both have, if both are of tables of the same shape. Those of others may have any keys in common.
+    /// The buckets that both have, if both are of tables of the same shape. Those of others may have any keys in
+    /// common.
     pub fn and(self, other: BucketRange) -> Option<BucketRange> {
         let are_alike = (self.level, self.extent) == (other.level, other.extent);
         are_alike.then(|| BucketRange { first: self.first.max(other.first), end: self.end.min(other.end), ..self })

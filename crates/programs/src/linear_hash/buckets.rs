@@ -23,12 +23,13 @@ pub struct Entry<K, V> {
 
 /// An entry of a table.
 pub trait Hashed {
-    /// The table splits a bucket when the buckets hold more than this many entries on average: half of the slots of a bucket, so that
-    /// few buckets overflow. A table of small entries, for which empty slots are the main cost, may be fuller.
+    /// The table splits a bucket when the buckets hold more than this many entries on average: half of the slots of a
+    /// bucket, so that few buckets overflow. A table of small entries, for which empty slots are the main cost, may be
+    /// fuller.
     const MOST_ENTRIES: u64 = 4;
 
-    /// A bucket with more overflow entries than this keeps them in a tree: this is needed if any number of keys may share the low bits
-    /// of C.
+    /// A bucket with more overflow entries than this keeps them in a tree: this is needed if any number of keys may
+    /// share the low bits of C.
     const MOST_BEYOND: usize = usize::MAX;
 
     /// C, the hash of its key.
@@ -66,8 +67,8 @@ const SLOTS: usize = Tags::SLOTS;
 
 /// All buckets.
 ///
-/// Separate from the slots, and close to those of other buckets, are the slots' tags, one byte each. A search examines only slots whose
-/// tag is that of its key: usually one if the key is present, and none if it is not.
+/// Separate from the slots, and close to those of other buckets, are the slots' tags, one byte each. A search examines
+/// only slots whose tag is that of its key: usually one if the key is present, and none if it is not.
 ///
 /// ```text
 ///   tags    c7 41 9e .. .. .. .. .. | .. 03 .. .. .. .. .. .. | ...        .. free
@@ -217,8 +218,9 @@ impl<E: Hashed> Buckets<E> {
         }
     }
 
-    /// Fetches from memory the entries of keys with these hashes, each with its bucket: at most [`FETCHED_AT_ONCE`], all at the same time. To that end
-    /// there are three steps, each of which needs what the one before has fetched for the same key, and nothing of other keys.
+    /// Fetches from memory the entries of keys with these hashes, each with its bucket: at most [`FETCHED_AT_ONCE`],
+    /// all at the same time. To that end there are three steps, each of which needs what the one before has fetched for
+    /// the same key, and nothing of other keys.
     pub(super) fn fetch(&self, keys: impl IntoIterator<Item = (u32, u64)>) {
         let mut spots = [const { Spot::Nowhere }; FETCHED_AT_ONCE];
         for ((bucket, c), spot) in keys.into_iter().zip(&mut spots) {
@@ -287,8 +289,8 @@ impl<E: Hashed> Buckets<E> {
         }
     }
 
-    /// Turns the overflow entries of a bucket into a tree, takes in the tree `more`, whose hashes must not be in its own, and fills free
-    /// slots.
+    /// Turns the overflow entries of a bucket into a tree, takes in the tree `more`, whose hashes must not be in its
+    /// own, and fills free slots.
     fn overflow_into_tree(&mut self, bucket: u32, mut more: OverflowTree<E>) {
         let (Some(tags), Some(slots)) = (self.tags.get_mut(bucket), self.slots.get_mut(bucket)) else { return };
         std::mem::take(&mut slots.beyond).into_iter().for_each(|entry| more.add(entry));
@@ -408,7 +410,8 @@ mod tests {
         let all: Vec<(u32, u64)> = hashes().collect();
         all.chunks(FETCHED_AT_ONCE).for_each(|some| buckets.fetch(some.iter().copied()));
         let fetched = buckets.entries().filter(|entry| entry.1.get() > 0).count();
-        // Of the 63 others in a leaf some 32 come before it, and one of these has the same tag, and is fetched instead, with a chance of an eighth.
+        // Of the 63 others in a leaf some 32 come before it, and one of these has the same tag, and is fetched instead,
+        // with a chance of an eighth.
         assert!(
             fetched > 430 && buckets.slots.get(0).unwrap().near.iter().flatten().all(|entry| entry.1.get() == 1),
             "{fetched}"

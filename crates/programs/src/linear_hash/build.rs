@@ -157,8 +157,8 @@ impl<'a> Built<'a> {
         entries.iter().sum::<u64>() as f64 / (capacity as f64 * entries.len().max(1) as f64)
     }
 
-    /// The share of their capacity that the servers of the file used, averaged over all inserts since the first split began; none without
-    /// a split. The load factor at the end depends on where between two splits the build ended.
+    /// The share of their capacity that the servers of the file used, averaged over all inserts since the first split
+    /// began; none without a split. The load factor at the end depends on where between two splits the build ended.
     pub fn mean_load_factor(&self, capacity: u64) -> Option<f64> {
         let first = self.splits.first()?.at;
         let stored = self.each_insert().filter(|insert| insert.stored).map(|insert| insert.acknowledged);

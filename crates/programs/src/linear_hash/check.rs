@@ -1,4 +1,5 @@
-//! Checks that the numbers in messages are within the limits that clients and servers rely on, before a foreign message is processed.
+//! Checks that the numbers in messages are within the limits that clients and servers rely on, before a foreign message
+//! is processed.
 
 use super::extent::MOST_LEVELS;
 use super::server::MOST_FORWARDS;

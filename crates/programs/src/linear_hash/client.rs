@@ -1,7 +1,7 @@
 //! A client, which makes one request at a time.
 //!
-//! Source: Litwin, Neimat and Schneider, "LH*: a scalable, distributed data structure", ACM Transactions on Database Systems 21(4), 1996: the
-//! image of a client and its adjustment.
+//! Source: Litwin, Neimat and Schneider, "LH*: a scalable, distributed data structure", ACM Transactions on Database
+//! Systems 21(4), 1996: the image of a client and its adjustment.
 
 use quantities::{Duration, Time};
 

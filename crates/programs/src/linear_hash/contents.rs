@@ -7,7 +7,8 @@ use quantities::Bytes;
 use super::message::{Body, Key};
 use super::{Bucket, Entry, Hashed, Operation, Outcome, ServerOutput, Table, ToClient, ToServer};
 
-/// What a server stores, and the operations on it. How a file grows and shrinks, and how its keys are found, is independent of this.
+/// What a server stores, and the operations on it. How a file grows and shrinks, and how its keys are found, is
+/// independent of this.
 pub trait Contents: fmt::Debug {
     /// An entry of its table.
     type Entry: Hashed + Clone + fmt::Debug;
@@ -42,7 +43,8 @@ pub trait Contents: fmt::Debug {
     /// Whether an operation may add entries: the file does not begin to shrink after such an operation.
     fn stores(operation: &Self::Operation) -> bool;
 
-    /// Whether an operation changes nothing, and may be carried out again if the request is repeated. Then its outcome is not remembered.
+    /// Whether an operation changes nothing, and may be carried out again if the request is repeated. Then its outcome
+    /// is not remembered.
     fn may_repeat(_operation: &Self::Operation) -> bool {
         false
     }

@@ -12,7 +12,8 @@ pub const fn h(i: u32, c: u64) -> u32 {
     (c & ((1 << i) - 1)) as u32
 }
 
-/// How far a table has grown: the buckets before n have already been split on the current level i, those from n on have not.
+/// How far a table has grown: the buckets before n have already been split on the current level i, those from n on have
+/// not.
 ///
 /// ```text
 ///   0         n           2^i        2^i + n

@@ -2,7 +2,8 @@
 
 use super::h;
 
-/// Algorithm A2, for server a of level j: none if the key C is its own, otherwise the server to which it forwards the request.
+/// Algorithm A2, for server a of level j: none if the key C is its own, otherwise the server to which it forwards the
+/// request.
 ///
 /// ```text
 ///   a'  = h_j(C)                     the key's bucket if all servers were on this server's level

@@ -12,21 +12,22 @@ pub struct Growth {
     pub capacity: u64,
     /// M: the share of it that is used, usually 0.7 to 0.9.
     pub sensitivity: f64,
-    /// The share of it below which the file shrinks, by the same estimate; none for a file that only grows, as in the papers.
-    /// At most half of M, or a file that has just shrunk would grow again.
+    /// The share of it below which the file shrinks, by the same estimate; none for a file that only grows, as in the
+    /// papers. At most half of M, or a file that has just shrunk would grow again.
     pub shrink: Option<f64>,
-    /// Whether splits are spaced out to prevent cascades: the server with the token splits only when it also has more than V entries
-    /// itself, and not before it has answered as many requests as it receives between two splits on average.
+    /// Whether splits are spaced out to prevent cascades: the server with the token splits only when it also has more
+    /// than V entries itself, and not before it has answered as many requests as it receives between two splits on
+    /// average.
     pub apart: bool,
     /// The most servers.
     pub most_servers: u32,
-    /// How much is sent at a time while a server splits, merges or is scanned: whole local buckets up to this many entries,
-    /// or [`Growth::LARGEST_CHUNK`].
+    /// How much is sent at a time while a server splits, merges or is scanned: whole local buckets up to this many
+    /// entries, or [`Growth::LARGEST_CHUNK`].
     pub chunk: u64,
 }
 
-/// How many servers there should be, regardless of their entries, as set by the operator. Messages between servers do not carry it:
-/// each has to be told.
+/// How many servers there should be, regardless of their entries, as set by the operator. Messages between servers do
+/// not carry it: each has to be told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bounds {
     /// The file grows to this many, and then does not shrink below.
@@ -64,8 +65,8 @@ impl Growth {
     ///   entries > max(T, V)  and  since >= M V / 2^i      where splits are spaced out
     /// ```
     ///
-    /// In a file that grows evenly there are M V inserts between two splits, of which server n receives a 2^i-th. Splitting only on a
-    /// collision is the load control of the LH* paper; the spacing is our addition.
+    /// In a file that grows evenly there are M V inserts between two splits, of which server n receives a 2^i-th.
+    /// Splitting only on a collision is the load control of the LH* paper; the spacing is our addition.
     pub(super) fn splits(&self, entries: u64, file: Extent, since: u64) -> bool {
         let due = entries as f64 > self.threshold(file);
         let between = self.sensitivity * self.capacity as f64 / f64::from(1_u32 << file.i());
@@ -77,15 +78,15 @@ impl Growth {
         self.shrink.map_or(0.0, |least| self.share(least, file))
     }
 
-    /// The mean number of entries of server n if all servers together use this share of their capacity: it has the keys of one of 2^i
-    /// classes.
+    /// The mean number of entries of server n if all servers together use this share of their capacity: it has the keys
+    /// of one of 2^i classes.
     fn share(&self, share: f64, file: Extent) -> f64 {
         let before = f64::from(1_u32 << file.i());
         share * self.capacity as f64 * f64::from(file.buckets()) / before
     }
 
-    /// After the parent of the last server has found the two together too large, the file does not try to shrink again for this many
-    /// requests.
+    /// After the parent of the last server has found the two together too large, the file does not try to shrink again
+    /// for this many requests.
     pub(super) const fn rest(&self) -> u64 {
         1 + self.capacity / 4
     }

@@ -2,7 +2,8 @@
 
 use super::{Extent, h};
 
-/// A client's image (i', n') of a table: it begins with one server, and improves whenever a server reports its number and level.
+/// A client's image (i', n') of a table: it begins with one server, and improves whenever a server reports its number
+/// and level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Image(Extent);
 
@@ -46,8 +47,8 @@ impl Image {
         }
     }
 
-    /// Learns from server a of level j about the number M of servers, for a table that also shrinks: an image that is behind
-    /// is raised to the least possible M, one that is ahead is lowered to the greatest.
+    /// Learns from server a of level j about the number M of servers, for a table that also shrinks: an image that is
+    /// behind is raised to the least possible M, one that is ahead is lowered to the greatest.
     ///
     /// ```text
     ///   a <  2^(j-1): a was split on level j - 1         2^(j-1) + a + 1 <= M <= 2^j + a

@@ -1,7 +1,7 @@
 //! The state of a server and its table that is kept on disk, and how both are restored.
 //!
-//! A server in the same state does the same for the same messages. So it is enough to keep its entries, the messages that it takes, and
-//! what it begins by itself: the progress of a split or a merge follows from these.
+//! A server in the same state does the same for the same messages. So it is enough to keep its entries, the messages
+//! that it takes, and what it begins by itself: the progress of a split or a merge follows from these.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +11,8 @@ use super::contents::{Contents, OutputOf};
 use super::reorganisation::Change;
 use super::{Applied, Bounds, Extent, Growth, Server, ServerCounts};
 
-/// The state of a server except its contents and its growth parameters. `R` is the outcome of a request. Parts of scans that wait are
-/// not kept: clients ask for them again.
+/// The state of a server except its contents and its growth parameters. `R` is the outcome of a request. Parts of scans
+/// that wait are not kept: clients ask for them again.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Control<R> {
     token: Option<Extent>,

@@ -142,8 +142,8 @@ pub enum ScanKind {
     Count,
     /// How many of them are marked: [`Contents::is_marked`](super::Contents::is_marked).
     Marked,
-    /// Which servers there are, and their levels. Nothing is read for that, so it waits for no keys that are moving. A server counts from the end of
-    /// the split that creates it to the end of the merge that ends it.
+    /// Which servers there are, and their levels. Nothing is read for that, so it waits for no keys that are moving. A
+    /// server counts from the end of the split that creates it to the end of the merge that ends it.
     Levels,
 }
 
@@ -152,7 +152,8 @@ impl ScanKind {
     pub const ALL: [ScanKind; 4] = [ScanKind::Entries, ScanKind::Count, ScanKind::Marked, ScanKind::Levels];
 }
 
-/// Keys that a server has left out of its answer to a part of a scan, since they are moving and it does not have them: another server is to be asked.
+/// Keys that a server has left out of its answer to a part of a scan, since they are moving and it does not have them:
+/// another server is to be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftOut {
     /// The server to ask: the other one of the two between which they move.
@@ -193,7 +194,8 @@ pub enum ScanAnswer<F = (Key, Body)> {
     },
 }
 
-/// What a server remembers of a client's last request, so that repeating it changes nothing. `R` is the type of an outcome.
+/// What a server remembers of a client's last request, so that repeating it changes nothing. `R` is the type of an
+/// outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Applied<R = Outcome> {
     /// Its number. Earlier requests are over.
@@ -229,7 +231,8 @@ pub enum ToServer<E = Entry<Key, Body>, O = Operation, R = Outcome> {
     },
     /// A chunk has arrived, or the first may come: send the next one.
     Received,
-    /// The token goes back: the receiver, whose split created the last server of a file of this extent, takes that server over.
+    /// The token goes back: the receiver, whose split created the last server of a file of this extent, takes that
+    /// server over.
     Shrink(Extent),
     /// You are the last server, and I take over your table: keep its shape, but approach this many local buckets.
     Leave {

@@ -8,8 +8,9 @@
 //! | i', n' | a client's belief about i and n: its image |
 //! | a, j | a server's number, and its level: it has the keys with h_j(C) = a |
 //!
-//! Source: Pimentel and Hertzberger, "Evaluation of LH*LH for a multicomputer architecture", Euro-Par 1999, after Litwin,
-//! Neimat and Schneider, "LH*: a scalable, distributed data structure", ACM Transactions on Database Systems 21(4), 1996.
+//! Source: Pimentel and Hertzberger, "Evaluation of LH*LH for a multicomputer architecture", Euro-Par 1999, after
+//! Litwin, Neimat and Schneider, "LH*: a scalable, distributed data structure", ACM Transactions on Database Systems
+//! 21(4), 1996.
 
 mod bucket_range;
 mod buckets;

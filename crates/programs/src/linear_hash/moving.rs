@@ -13,8 +13,9 @@
 //!   |-------------------------->|      from now on it is there
 //! ```
 //!
-//! Nothing else changes meanwhile: if it has the token, it neither splits nor lets the file shrink, and a server that asks it to leave waits
-//! until it has moved. A server does not know its place: messages to its own number go to its other half.
+//! Nothing else changes meanwhile: if it has the token, it neither splits nor lets the file shrink, and a server that
+//! asks it to leave waits until it has moved. A server does not know its place: messages to its own number go to its
+//! other half.
 
 use super::contents::{Contents, OutputOf};
 use super::reorganisation::Change;

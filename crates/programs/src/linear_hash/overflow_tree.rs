@@ -15,8 +15,8 @@ const fn place(c: u64) -> u64 {
     c.reverse_bits()
 }
 
-/// Entries in leaves, which are in the order of places: so a split of the bucket divides them at one point, in a leaf that it cuts in two. The order within
-/// a leaf is any; an entry is found there by its tag.
+/// Entries in leaves, which are in the order of places: so a split of the bucket divides them at one point, in a leaf
+/// that it cuts in two. The order within a leaf is any; an entry is found there by its tag.
 ///
 /// ```text
 ///   leaves   first place 17     first place 2020     ...
@@ -24,8 +24,8 @@ const fn place(c: u64) -> u64 {
 ///            entries            entries
 /// ```
 ///
-/// Cost of n entries: log2(n / 48) comparisons of places and 64 tags to find one, of which usually just one is that of the key; half a leaf is hashed again
-/// for each 32 that are added, and the list of leaves is moved.
+/// Cost of n entries: log2(n / 48) comparisons of places and 64 tags to find one, of which usually just one is that of
+/// the key; half a leaf is hashed again for each 32 that are added, and the list of leaves is moved.
 #[derive(Clone, Debug)]
 pub(super) struct OverflowTree<E> {
     /// A place for each leaf: its own entries are there or later, those of all leaves before it earlier.
@@ -56,7 +56,8 @@ impl<E: Hashed> Leaf<E> {
         leaf
     }
 
-    /// A bit for each of the first entries with this tag, and perhaps for some others. There is no branch in it, as the processor could not predict one.
+    /// A bit for each of the first entries with this tag, and perhaps for some others. There is no branch in it, as the
+    /// processor could not predict one.
     fn alike(&self, tag: u8) -> u64 {
         let groups = self.tags.iter().enumerate();
         groups.fold(0, |bits, (group, tags)| bits | u64::from(tags.bits(tag)) << (group * Tags::SLOTS))

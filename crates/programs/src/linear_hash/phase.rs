@@ -5,8 +5,8 @@ use quantities::{Duration, Time};
 use super::{ClientCounts, Extent, Key, LinearHash, Operation, ServerCounts};
 use endpoint::Message;
 
-/// What clients do with an existing table. In all phases except the last three, each works through its own part of the keys, one
-/// after the other.
+/// What clients do with an existing table. In all phases except the last three, each works through its own part of the
+/// keys, one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// They insert the keys, as for the build.

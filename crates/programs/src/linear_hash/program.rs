@@ -17,8 +17,8 @@ use super::{
 /// ```
 ///
 /// Client k inserts the keys from k N / clients to (k + 1) N / clients of all N, one after the other, each when the one
-/// before is acknowledged. Then it says goodbye to every server. The server with the token ends the build when it has all
-/// goodbyes and does not split, or need not finish its split.
+/// before is acknowledged. Then it says goodbye to every server. The server with the token ends the build when it has
+/// all goodbyes and does not split, or need not finish its split.
 ///
 /// The phases follow one by one: every server tells every client when the previous phase is over, splits and merges
 /// included, and a client begins the next when all servers have told it so.
@@ -52,7 +52,8 @@ pub struct LinearHash {
     pub server_time: Duration,
     /// What clients do once the table is built.
     pub then: Vec<Phase>,
-    /// Whether splits that are under way when clients are done are completed; if not, servers end in the middle of them.
+    /// Whether splits that are under way when clients are done are completed; if not, servers end in the middle of
+    /// them.
     pub finish_splits: bool,
 }
 
@@ -269,8 +270,8 @@ impl<'a, E: Endpoint> ServerLoop<'a, E> {
         Ok(outputs)
     }
 
-    /// The file's extent, if this server may declare it final: it has the token and does not split, and no client will make
-    /// another request.
+    /// The file's extent, if this server may declare it final: it has the token and does not split, and no client will
+    /// make another request.
     fn file_to_end(&self) -> Option<Extent> {
         self.server.token().filter(|_| self.is_steady() && self.goodbyes == self.program.clients)
     }

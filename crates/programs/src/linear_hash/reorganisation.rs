@@ -36,7 +36,8 @@ pub(super) enum Change {
 }
 
 impl<C: Contents> Server<C> {
-    /// Begins to split, if this server has the token and is not busy, and exceeds the threshold or more servers are wanted.
+    /// Begins to split, if this server has the token and is not busy, and exceeds the threshold or more servers are
+    /// wanted.
     pub(super) fn consider_split(&mut self, outputs: &mut Vec<OutputOf<C>>) {
         let (Some(file), None, Some(table)) = (self.token, self.change, self.contents.table_mut()) else { return };
         let most = self.growth.most_servers.min(self.bounds.most);
@@ -61,7 +62,8 @@ impl<C: Contents> Server<C> {
         self.consider_split(outputs);
     }
 
-    /// Lets the file grow or shrink until its number of servers is within bounds, as soon as this server can act on that.
+    /// Lets the file grow or shrink until its number of servers is within bounds, as soon as this server can act on
+    /// that.
     pub fn keep_within(&mut self, bounds: Bounds, outputs: &mut Vec<OutputOf<C>>) {
         self.bounds = bounds;
         self.consider_split(outputs);
@@ -74,9 +76,9 @@ impl<C: Contents> Server<C> {
         self.consider_shrinking(outputs);
     }
 
-    /// Sends the token back, if this server has it and is not busy, and is below the threshold or fewer servers are wanted: called
-    /// whenever it has answered a request that stores nothing. A file without requests does not change, except by
-    /// [`Server::poll`].
+    /// Sends the token back, if this server has it and is not busy, and is below the threshold or fewer servers are
+    /// wanted: called whenever it has answered a request that stores nothing. A file without requests does not change,
+    /// except by [`Server::poll`].
     pub(super) fn consider_shrinking(&mut self, outputs: &mut Vec<OutputOf<C>>) {
         let (Some(file), None, Some(table)) = (self.token, self.change, self.contents.table()) else { return };
         let Some(Split { from, .. }) = file.last_split() else { return };
@@ -93,7 +95,8 @@ impl<C: Contents> Server<C> {
         }
     }
 
-    /// Takes over the last server of the file, which this one's split created: while it has the token, no other server changes.
+    /// Takes over the last server of the file, which this one's split created: while it has the token, no other server
+    /// changes.
     fn begin_merge(&mut self, file: Extent, outputs: &mut Vec<OutputOf<C>>) {
         let (Some(Split { from, to, level }), Some(table)) = (file.last_split(), self.contents.table_mut()) else {
             return;
@@ -118,7 +121,8 @@ impl<C: Contents> Server<C> {
         outputs.push(ServerOutput::Server(to, ToServer::Leaving { buckets, entries }));
     }
 
-    /// Takes over a table of `buckets` local buckets as soon as this one has the same shape, unless the two together are too large.
+    /// Takes over a table of `buckets` local buckets as soon as this one has the same shape, unless the two together
+    /// are too large.
     fn prepare_to_join(&mut self, from: u32, buckets: u32, entries: u64, outputs: &mut Vec<OutputOf<C>>) {
         let (Some(file), Some(table)) = (self.token, self.contents.table_mut()) else { return };
         let smaller = Extent::of(file.buckets() - 1);
@@ -152,8 +156,8 @@ impl<C: Contents> Server<C> {
         self.consider_split(outputs);
     }
 
-    /// Ships the next chunk of a table that is halved or leaves. After the last one the token is passed on, or the server
-    /// leaves the file.
+    /// Ships the next chunk of a table that is halved or leaves. After the last one the token is passed on, or the
+    /// server leaves the file.
     pub(super) fn ship(&mut self, outputs: &mut Vec<OutputOf<C>>) {
         let to = match self.change {
             Some(Change::SplitsTo(to) | Change::LeavesFor(to)) => to,
@@ -181,8 +185,8 @@ impl<C: Contents> Server<C> {
         }
     }
 
-    /// The clients' last requests, with the outcomes of those whose keys have now left. For the others, the receiver of the keys needs
-    /// only the numbers, since older requests may still be repeated.
+    /// The clients' last requests, with the outcomes of those whose keys have now left. For the others, the receiver of
+    /// the keys needs only the numbers, since older requests may still be repeated.
     fn news(&mut self) -> Vec<(u64, Applied<C::Outcome>)> {
         let (number, Some(table)) = (self.number, self.contents.table()) else { return Vec::new() };
         let gone = |c| table.place(c) == Place::Shipped || forward(number, table.level(), c).is_some();

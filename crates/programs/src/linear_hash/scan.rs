@@ -32,18 +32,20 @@ pub enum ScanOutput<F = (Key, Body)> {
 ///   over when nothing is open
 /// ```
 ///
-/// A server reads a chunk at a time and remembers nothing between two: only the client knows where the next part begins, which stays
-/// meaningful whichever server has the keys by then, since splits and merges preserve the order of places.
+/// A server reads a chunk at a time and remembers nothing between two: only the client knows where the next part
+/// begins, which stays meaningful whichever server has the keys by then, since splits and merges preserve the order of
+/// places.
 ///
-/// At the end the answered parts cover all keys, and no key is in two of them: a key that exists all the while is found once. For a key
-/// that is stored or removed meanwhile, the scan sees one of its states. It goes on while keys move between two servers: the one that
-/// they leave answers for those that it still has, and the other one for the rest, as soon as the chunk that was on its way has arrived.
-/// A split or a merge changes the servers' levels at its end, at once. A server that has left says so, and the part is requested from the
-/// server that took over. A duplicate answer finds its part already struck out.
+/// At the end the answered parts cover all keys, and no key is in two of them: a key that exists all the while is found
+/// once. For a key that is stored or removed meanwhile, the scan sees one of its states. It goes on while keys move
+/// between two servers: the one that they leave answers for those that it still has, and the other one for the rest, as
+/// soon as the chunk that was on its way has arrived. A split or a merge changes the servers' levels at its end, at
+/// once. A server that has left says so, and the part is requested from the server that took over. A duplicate answer
+/// finds its part already struck out.
 ///
-/// Cost: 2 M messages with a correct image, and 2 for each further chunk, in as many rounds as the largest server has chunks;
-/// a round or two more with an outdated image, and up to 4 messages more for each chunk of keys that are moving. As many chunks are under
-/// way at a time as there are servers, and as many again where keys are moving.
+/// Cost: 2 M messages with a correct image, and 2 for each further chunk, in as many rounds as the largest server has
+/// chunks; a round or two more with an outdated image, and up to 4 messages more for each chunk of keys that are
+/// moving. As many chunks are under way at a time as there are servers, and as many again where keys are moving.
 ///
 /// Source: LH* paper, section on parallel operations with deterministic termination; the spans are our addition.
 #[derive(Clone, Debug)]
@@ -103,7 +105,8 @@ impl Scan {
         Scan::from((client, number), spans, (kind, Reach::All), image, (patience, now))
     }
 
-    /// Begins a scan that reads entries from the first place of a span on, as many as the server of this place reads of the span in one go.
+    /// Begins a scan that reads entries from the first place of a span on, as many as the server of this place reads of
+    /// the span in one go.
     pub fn begin_at<F>(
         (client, number): (u64, u64),
         span: Span,
@@ -137,7 +140,8 @@ impl Scan {
         self.open.is_empty()
     }
 
-    /// The place from which another scan is to go on; none if this one has reached the end, or has not been answered yet.
+    /// The place from which another scan is to go on; none if this one has reached the end, or has not been answered
+    /// yet.
     pub const fn next_place(&self) -> Option<u64> {
         match self.reach {
             Reach::UpTo(last) => last.checked_add(1),
@@ -150,8 +154,8 @@ impl Scan {
         self.open.values().map(|asked| asked.again).min()
     }
 
-    /// Asks for a part: all servers that have some of it according to the image, as long as not too many parts are open; or only the first of them, if it
-    /// decides how far the scan goes.
+    /// Asks for a part: all servers that have some of it according to the image, as long as not too many parts are
+    /// open; or only the first of them, if it decides how far the scan goes.
     fn ask<F>(&mut self, part: ScanPart, gone: Option<u32>, now: Time) -> Vec<ScanOutput<F>> {
         let (mut outputs, mut rest) = (Vec::new(), Some(part.span));
         while let Some(span) = rest {
@@ -213,8 +217,8 @@ impl Scan {
         self.ask(part, gone, now)
     }
 
-    /// Asks for keys that were left out of a part. If the server that has them has just said that it is not in the file, it does not know yet of the
-    /// split that creates it, and they are asked for later.
+    /// Asks for keys that were left out of a part. If the server that has them has just said that it is not in the
+    /// file, it does not know yet of the split that creates it, and they are asked for later.
     fn ask_for_left_out<F>(
         &mut self,
         (span, asked): (Span, Asked),

@@ -9,8 +9,8 @@ use super::{BucketRange, Hashed, Place, Server, ServerOutput, Span, Table, ToCli
 const COUNTED: u64 = 16;
 
 impl<C: Contents> Server<C> {
-    /// Takes a part of a scan. It waits only for keys that another server has left out, as they were on their way here; repeated requests for the same
-    /// part are remembered once.
+    /// Takes a part of a scan. It waits only for keys that another server has left out, as they were on their way here;
+    /// repeated requests for the same part are remembered once.
     pub fn scan(&mut self, request: ScanRequest, outputs: &mut Vec<OutputOf<C>>) {
         if let Some(answer) = self.scanned(&request) {
             let ScanRequest { client, number, part, .. } = request;
@@ -77,8 +77,9 @@ impl<C: Contents> Server<C> {
         }
     }
 
-    /// Reads a part one local bucket at a time, until it has a chunk or reaches keys that it has to wait for; none if it begins with such keys.
-    /// Entries that are only counted don't fill chunks, but their buckets do, since looking at them takes time.
+    /// Reads a part one local bucket at a time, until it has a chunk or reaches keys that it has to wait for; none if
+    /// it begins with such keys. Entries that are only counted don't fill chunks, but their buckets do, since looking
+    /// at them takes time.
     ///
     /// ```text
     ///   of the keys that are moving, the server that they leave reads what it still has, and leaves out what it has sent;

@@ -1,7 +1,8 @@
 //! A growing array that never moves its elements.
 
-/// An array in segments of `SEGMENT` elements: growing by one takes the same time whatever its size, except for the list of its segments.
-/// A whole segment is allocated at once, and dropped when it is empty, which takes some microseconds.
+/// An array in segments of `SEGMENT` elements: growing by one takes the same time whatever its size, except for the
+/// list of its segments. A whole segment is allocated at once, and dropped when it is empty, which takes some
+/// microseconds.
 #[derive(Clone, Debug)]
 pub(super) struct Segments<T, const SEGMENT: usize> {
     segments: Vec<Box<[T; SEGMENT]>>,

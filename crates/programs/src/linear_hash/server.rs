@@ -69,7 +69,8 @@ impl Server {
 }
 
 impl<C: Contents> Server<C> {
-    /// Server `number`, with contents that have no table yet. Server 0 is in the file from the beginning, and has the token.
+    /// Server `number`, with contents that have no table yet. Server 0 is in the file from the beginning, and has the
+    /// token.
     pub fn keeping(mut contents: C, number: u32, growth: Growth) -> Server<C> {
         let first = number == 0;
         if first {
@@ -143,7 +144,8 @@ impl<C: Contents> Server<C> {
             (Place::Shipped, Some(Change::LeavesFor(to))) => {
                 self.send_on(to, Some((to, level.saturating_sub(1))), request, outputs);
             }
-            // The server that still has it answers; if the key has left meanwhile, it arrives here before the request returns.
+            // The server that still has it answers; if the key has left meanwhile, it arrives here before the request
+            // returns.
             (Place::Awaited, Some(Change::TakesOver(from))) => self.send_on(from, None, request, outputs),
             (Place::Shipped, Some(Change::MovesAway)) | (Place::Awaited, Some(Change::Arrives)) => {
                 self.send_on(number, None, request, outputs);
@@ -156,8 +158,8 @@ impl<C: Contents> Server<C> {
         }
     }
 
-    /// Forwards a request, and tells the client a server's level if it asked the wrong server. A request
-    /// that was forwarded twice while servers split or merged goes back to its client instead, whose image is better by now.
+    /// Forwards a request, and tells the client a server's level if it asked the wrong server. A request that was
+    /// forwarded twice while servers split or merged goes back to its client instead, whose image is better by now.
     fn send_on(
         &mut self,
         to: u32,

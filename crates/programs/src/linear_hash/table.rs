@@ -51,7 +51,8 @@ enum Phase {
     Settling,
 }
 
-/// Linear hashing in memory: a table that grows and shrinks by one bucket at a time, so that no operation has to process all of it.
+/// Linear hashing in memory: a table that grows and shrinks by one bucket at a time, so that no operation has to
+/// process all of it.
 ///
 /// It is the bucket of a server of level j, so all its keys have the same h_j(C), and differ in C / 2^j. That makes it
 /// easy to split the server, since the keys that leave have bit j set, the lowest of C / 2^j, and are in the odd
@@ -63,11 +64,11 @@ enum Phase {
 ///   server a + 2^j, level j + 1    0     1     2
 /// ```
 ///
-/// Two servers merge in reverse: once both tables have the same number of buckets, or the one that stays has one more, its bucket k
-/// becomes 2k, from the last to the first, and bucket k of the other becomes 2k + 1.
+/// Two servers merge in reverse: once both tables have the same number of buckets, or the one that stays has one more,
+/// its bucket k becomes 2k, from the last to the first, and bucket k of the other becomes 2k + 1.
 ///
-/// Source: LH*LH paper, sections 2 and 3; Karlsson, Litwin and Risch, "LH*LH: a scalable high performance data structure for
-/// switched multicomputers", EDBT 1996.
+/// Source: LH*LH paper, sections 2 and 3; Karlsson, Litwin and Risch, "LH*LH: a scalable high performance data
+/// structure for switched multicomputers", EDBT 1996.
 #[derive(Clone, Debug)]
 pub struct Table<E> {
     /// j, the level of its server.
@@ -139,8 +140,9 @@ impl<E: Hashed> Table<E> {
         self.level
     }
 
-    /// The number and the level from which clients are to learn how many servers there are: those of its own server, `server`; or of the one that is being
-    /// split, while this table is being filled. So a server counts from the end of the split that creates it to the end of the merge that ends it.
+    /// The number and the level from which clients are to learn how many servers there are: those of its own server,
+    /// `server`; or of the one that is being split, while this table is being filled. So a server counts from the end
+    /// of the split that creates it to the end of the merge that ends it.
     pub fn counted(&self, server: u32) -> (u32, u32) {
         match self.phase {
             Phase::Filling => {
@@ -152,7 +154,8 @@ impl<E: Hashed> Table<E> {
         }
     }
 
-    /// The keys for which its server, `server`, answers alone: from the end of the split or of the move that creates it here. None before that.
+    /// The keys for which its server, `server`, answers alone: from the end of the split or of the move that creates it
+    /// here. None before that.
     pub fn answers_for(&self, server: u32) -> Option<Span> {
         if matches!(self.phase, Phase::Filling | Phase::Settling) {
             return None;
@@ -211,7 +214,8 @@ impl<E: Hashed> Table<E> {
         }
     }
 
-    /// The level l that a server with just the local bucket of this key would have: that bucket has the table's keys with the same h_l(C).
+    /// The level l that a server with just the local bucket of this key would have: that bucket has the table's keys
+    /// with the same h_l(C).
     pub const fn bucket_level(&self, c: u64) -> u32 {
         self.level + self.extent.level(self.index(c))
     }
@@ -221,7 +225,8 @@ impl<E: Hashed> Table<E> {
         self.position(c).and_then(|position| self.buckets.entries_of(position))
     }
 
-    /// The buckets that move between this table and another, and are not in this one now: they have left it already, or have yet to arrive.
+    /// The buckets that move between this table and another, and are not in this one now: they have left it already, or
+    /// have yet to arrive.
     pub fn absent(&self) -> Option<BucketRange> {
         let (all, half) = (self.extent.buckets(), Extent::of(self.extent.buckets() / 2));
         let of_all = |first, end| Some(BucketRange { level: self.level, extent: self.extent, first, end });
@@ -236,7 +241,8 @@ impl<E: Hashed> Table<E> {
         }
     }
 
-    /// Fetches from memory the entries of keys with these hashes: at most [`super::FETCHED_AT_ONCE`], all at the same time.
+    /// Fetches from memory the entries of keys with these hashes: at most [`super::FETCHED_AT_ONCE`], all at the same
+    /// time.
     pub fn fetch(&self, keys: impl IntoIterator<Item = u64>) {
         self.buckets.fetch(keys.into_iter().filter_map(|c| Some((self.position(c)?, c))));
     }
@@ -403,8 +409,8 @@ impl<E: Hashed> Table<E> {
         }
     }
 
-    /// For a table that is held still: approaches `buckets` buckets, if it has fewer, and room for `room`, in at most `steps`
-    /// steps. Returns whether it has reached them.
+    /// For a table that is held still: approaches `buckets` buckets, if it has fewer, and room for `room`, in at most
+    /// `steps` steps. Returns whether it has reached them.
     pub fn widen(&mut self, buckets: u32, room: u32, steps: u64) -> bool {
         for _ in 0..steps.max(1) {
             if self.extent.buckets() < buckets.min(Extent::MOST_BUCKETS) {
@@ -418,8 +424,8 @@ impl<E: Hashed> Table<E> {
         false
     }
 
-    /// Begins to take over a table with `other` buckets: as many as this one, which is held still, or one fewer. Returns whether that is
-    /// possible.
+    /// Begins to take over a table with `other` buckets: as many as this one, which is held still, or one fewer.
+    /// Returns whether that is possible.
     pub fn join(&mut self, other: u32) -> bool {
         let own = self.extent.buckets();
         let both = own + other;
@@ -479,8 +485,8 @@ impl<E: Hashed> Table<E> {
         bucket.into_iter().for_each(|entry| self.buckets.add(place, entry));
     }
 
-    /// Drops about `entries` entries of a table that is no longer needed, since dropping a large table at once takes long. Returns whether
-    /// nothing is left.
+    /// Drops about `entries` entries of a table that is no longer needed, since dropping a large table at once takes
+    /// long. Returns whether nothing is left.
     pub fn drop_some(&mut self, entries: usize) -> bool {
         self.buckets.drop_some(entries)
     }

@@ -33,8 +33,8 @@ impl Tags {
 
     /// Sets the highest bit of each byte that equals this tag, all bytes at once.
     ///
-    /// A byte of `other` is 0 where the tags are equal. Subtracting 1 sets the highest bit only there, or above such a byte: the
-    /// first match is always a true one.
+    /// A byte of `other` is 0 where the tags are equal. Subtracting 1 sets the highest bit only there, or above such a
+    /// byte: the first match is always a true one.
     const fn alike(self, tag: u8) -> u64 {
         let other = u64::from_le_bytes(self.0) ^ (Tags::ONES * tag as u64);
         other.wrapping_sub(Tags::ONES) & !other & Tags::HIGHEST

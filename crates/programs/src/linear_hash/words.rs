@@ -10,8 +10,8 @@ const SHORTEST: u32 = 6;
 /// The most letters beyond that.
 const MORE: u32 = 8;
 
-/// The hashes of the words so far, with open addressing: checking one of millions of words takes one memory access. Of two words with
-/// the same hash, the second counts as seen.
+/// The hashes of the words so far, with open addressing: checking one of millions of words takes one memory access. Of
+/// two words with the same hash, the second counts as seen.
 struct Seen {
     hashes: Vec<Option<NonZeroU64>>,
 }

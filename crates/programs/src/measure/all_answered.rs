@@ -3,8 +3,8 @@
 use endpoint::{Endpoint, Error, Message, Program, Result};
 use quantities::{Bytes, Duration, Rank};
 
-/// The source P0 sends to P1, P2, up to Pk; when Pk has its message, it sends one of the same size to Pk-1, Pk-2, down to
-/// P0.
+/// The source P0 sends to P1, P2, up to Pk; when Pk has its message, it sends one of the same size to Pk-1, Pk-2, down
+/// to P0.
 ///
 /// ```text
 ///   P0  ->P1 ->P2 ->P3                           k = 3

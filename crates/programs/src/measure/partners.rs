@@ -4,8 +4,8 @@ use quantities::Rank;
 
 use crate::shuffle::permutation;
 
-/// `count` different ranks of `ranks`, none of them `source`, in an order that depends only on `seed`; fewer if there are
-/// not that many.
+/// `count` different ranks of `ranks`, none of them `source`, in an order that depends only on `seed`; fewer if there
+/// are not that many.
 pub fn partners(ranks: u32, source: Rank, count: u32, seed: u64) -> Vec<Rank> {
     let others = permutation(ranks, seed).into_iter().map(Rank).filter(|&rank| rank != source);
     others.take(count as usize).collect()

@@ -22,8 +22,8 @@ pub enum Delay {
 }
 
 impl Delay {
-    /// The one that is faster in the long run, decided by whether lambda is below the break-even point. Nothing has to be delayed
-    /// where lambda is an integer.
+    /// The one that is faster in the long run, decided by whether lambda is below the break-even point. Nothing has to
+    /// be delayed where lambda is an integer.
     ///
     /// Source: the postal paper, section 3.3 and Table 2.
     pub fn for_latency(lambda: Lambda) -> Delay {
@@ -53,7 +53,8 @@ impl Delay {
         }
     }
 
-    /// How long a global combine of `n` nodes takes with it: with delay-receive at most that, and exactly where the last round is full.
+    /// How long a global combine of `n` nodes takes with it: with delay-receive at most that, and exactly where the
+    /// last round is full.
     ///
     /// ```text
     ///   delay-receive     T_ceiling(lambda)(n) - (ceiling(lambda) - lambda)      the last receive need not wait

@@ -17,9 +17,9 @@ pub fn beta(lambda: Lambda) -> f64 {
     (-log_gamma(lambda.as_f64()) / lambda.scale() as f64).exp()
 }
 
-/// The lambda between `floor` and `floor + 1` at which delay-send and delay-receive grow equally fast: floor ln gamma(floor)
-/// / ln gamma(floor + 1). Below it delay-send is faster in the long run, above it delay-receive. A `floor` of zero counts as
-/// one.
+/// The lambda between `floor` and `floor + 1` at which delay-send and delay-receive grow equally fast: floor ln
+/// gamma(floor) / ln gamma(floor + 1). Below it delay-send is faster in the long run, above it delay-receive. A `floor`
+/// of zero counts as one.
 ///
 /// Source: the postal paper, section 3.3 and Table 2.
 pub fn break_even(floor: u32) -> f64 {

@@ -16,7 +16,8 @@ pub fn nodes_within(lambda: Lambda, t: Steps) -> u64 {
     Growth::until(lambda, |level| level.scaled_time > t.scaled(lambda)).nodes_at(t.scaled(lambda))
 }
 
-/// T(n): the least time in which a broadcast can reach `n` nodes, min { t : N(t) >= n }; a lower bound for every broadcast.
+/// T(n): the least time in which a broadcast can reach `n` nodes, min { t : N(t) >= n }; a lower bound for every
+/// broadcast.
 ///
 /// Source: the postal paper, section 2.1.
 pub fn broadcast_time(lambda: Lambda, n: u64) -> Steps {
@@ -36,8 +37,8 @@ pub struct Level {
     pub handed_over: u64,
 }
 
-/// The times at which N grows, in order, with its new values: t = a + b lambda for integers a and b, b > 0. They are few:
-/// about T(n)^2 / (2 lambda) up to n nodes, whatever the denominator of lambda.
+/// The times at which N grows, in order, with its new values: t = a + b lambda for integers a and b, b > 0. They are
+/// few: about T(n)^2 / (2 lambda) up to n nodes, whatever the denominator of lambda.
 ///
 /// ```text
 ///   lambda = 2      time    2  3  4  5   6   7

@@ -5,14 +5,14 @@ use std::str::FromStr;
 
 use super::ratio::Ratio;
 
-/// The latency lambda of the postal model: the sender of a message is done with it after t0, and its receiver has it lambda t0
-/// after the send began. A rational number u / f in lowest terms, at least 1.
+/// The latency lambda of the postal model: the sender of a message is done with it after t0, and its receiver has it
+/// lambda t0 after the send began. A rational number u / f in lowest terms, at least 1.
 ///
 /// Thus u is the least common multiple of 1 and lambda, f = u / lambda, and 1 / f is their greatest common
 /// divisor: every event in the model happens at a multiple of t0 / f.
 ///
-/// Source: Bruck, De Coster, Dewulf, Ho and Lauwereins, "On the Design and Implementation of Broadcast and Global Combine
-/// Operations Using the Postal Model", sections 1 and 2.5.
+/// Source: Bruck, De Coster, Dewulf, Ho and Lauwereins, "On the Design and Implementation of Broadcast and Global
+/// Combine Operations Using the Postal Model", sections 1 and 2.5.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Lambda(Ratio);
 

@@ -1,11 +1,11 @@
 //! The postal model: it predicts broadcasts and global combines before they are run.
 //!
-//! Every node can send a message and receive another at once. A sender is done with a message after t0; its receiver has
-//! it lambda t0 after the send began. Times in this module are in steps of t0, and exact.
+//! Every node can send a message and receive another at once. A sender is done with a message after t0; its receiver
+//! has it lambda t0 after the send began. Times in this module are in steps of t0, and exact.
 //!
-//! Source: Bruck, De Coster, Dewulf, Ho and Lauwereins, "On the Design and Implementation of Broadcast and Global Combine
-//! Operations Using the Postal Model", IEEE Transactions on Parallel and Distributed Systems 7(3), 1996; below, *the postal
-//! paper*. The model is due to Bar-Noy and Kipnis.
+//! Source: Bruck, De Coster, Dewulf, Ho and Lauwereins, "On the Design and Implementation of Broadcast and Global
+//! Combine Operations Using the Postal Model", IEEE Transactions on Parallel and Distributed Systems 7(3), 1996; below,
+//! *the postal paper*. The model is due to Bar-Noy and Kipnis.
 
 mod alpha;
 mod alpha_range;

@@ -3,11 +3,11 @@
 use super::alpha_range::narrowest;
 use super::{Alpha, AlphaRange, Growth, Lambda, Partitions};
 
-/// An alpha for every number of nodes from 2 to a limit, each of which splits them optimally; with the fewest possible different
-/// alphas, in order of the number of nodes.
+/// An alpha for every number of nodes from 2 to a limit, each of which splits them optimally; with the fewest possible
+/// different alphas, in order of the number of nodes.
 ///
-/// Only the tops of the triangles constrain alpha. One alpha serves all tops from the first until a top has none in common
-/// with those before it; there the next entry begins.
+/// Only the tops of the triangles constrain alpha. One alpha serves all tops from the first until a top has none in
+/// common with those before it; there the next entry begins.
 ///
 /// ```text
 ///   lambda = 1.95        up to n    alpha

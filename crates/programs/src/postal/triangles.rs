@@ -11,8 +11,8 @@ pub struct Point {
     pub nodes: u64,
 }
 
-/// One of its triangles: the numbers of nodes that take the same time t = T(n), and the alphas that are optimal for them,
-/// apart from rounding.
+/// One of its triangles: the numbers of nodes that take the same time t = T(n), and the alphas that are optimal for
+/// them, apart from rounding.
 ///
 /// ```text
 ///                     top       n = N(t)           n' = N(t - 1)
@@ -64,8 +64,8 @@ pub struct Asymptote {
 
 /// The limits of the triangles of `lambda`.
 ///
-/// The right bottom is N'(t' - f) / N'(t' - 1), hence beta^(f - 1), and 1 for an integer lambda. The paper prints u - 1 as its
-/// exponent as well, which does not follow from its exact position.
+/// The right bottom is N'(t' - f) / N'(t' - 1), hence beta^(f - 1), and 1 for an integer lambda. The paper prints u - 1
+/// as its exponent as well, which does not follow from its exact position.
 ///
 /// Source: the postal paper, section 2.5.
 pub fn asymptote(lambda: Lambda) -> Asymptote {

@@ -134,8 +134,8 @@ impl ScheduleError {
 }
 
 impl Schedule {
-    /// Checks that every message of `pattern` is sent exactly once, in one piece or in parts that add up to it, and nothing
-    /// else; and that every step obeys the schedule's rule.
+    /// Checks that every message of `pattern` is sent exactly once, in one piece or in parts that add up to it, and
+    /// nothing else; and that every step obeys the schedule's rule.
     ///
     /// # Errors
     /// The first thing that is wrong.
@@ -174,9 +174,9 @@ impl Schedule {
         Ok(())
     }
 
-    /// Checks that all ranks exist, that none sends to itself, and that every step obeys the schedule's rule: no rank sends
-    /// twice in a step, and none receives twice; in a linear schedule one rank receives any number of times, and no other
-    /// one does; where everything is begun at once, no rank sends twice to the same one in a step.
+    /// Checks that all ranks exist, that none sends to itself, and that every step obeys the schedule's rule: no rank
+    /// sends twice in a step, and none receives twice; in a linear schedule one rank receives any number of times, and
+    /// no other one does; where everything is begun at once, no rank sends twice to the same one in a step.
     ///
     /// # Errors
     /// The first thing that is wrong.

@@ -10,21 +10,22 @@ use crate::collectives::barrier::dissemination;
 
 /// What keeps the ranks of a schedule in step.
 ///
-/// On a shared network, or where sends do not wait, ranks that have little to do run ahead; then two of them may send to one
-/// receiver, or over one link, at once, which the schedule was made to avoid.
+/// On a shared network, or where sends do not wait, ranks that have little to do run ahead; then two of them may send
+/// to one receiver, or over one link, at once, which the schedule was made to avoid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pacing {
     /// Nothing but the messages themselves.
     #[default]
     FreeRunning,
-    /// Before each message, its receiver sends its sender an empty one, for which the sender waits. One extra message per
-    /// message; T = o + L + o more per step.
+    /// Before each message, its receiver sends its sender an empty one, for which the sender waits. One extra message
+    /// per message; T = o + L + o more per step.
     ReceiverConfirmed,
     /// A dissemination barrier between steps: P ceil(log2 P) more messages per step.
     Barrier,
-    /// Not even a rank's own messages: it sends in the order of the steps and receives in their order, but no send waits for a receive, nor
-    /// a receive for a send. So a rank whose partner of a step is late goes on with the other half, as nothing but its wires should hold it up.
-    /// Operations overlap, so that the program is one of its own, [`OverlappedSchedule`]: worlds are quicker where they don't.
+    /// Not even a rank's own messages: it sends in the order of the steps and receives in their order, but no send
+    /// waits for a receive, nor a receive for a send. So a rank whose partner of a step is late goes on with the other
+    /// half, as nothing but its wires should hold it up. Operations overlap, so that the program is one of its own,
+    /// [`OverlappedSchedule`]: worlds are quicker where they don't.
     Overlapped,
 }
 
@@ -34,7 +35,8 @@ impl Pacing {
         [Pacing::FreeRunning, Pacing::ReceiverConfirmed, Pacing::Barrier, Pacing::Overlapped]
     }
 
-    /// Whether a rank's operations of a step wait for those of the step before. Only then does it matter what it does first in a step.
+    /// Whether a rank's operations of a step wait for those of the step before. Only then does it matter what it does
+    /// first in a step.
     pub const fn is_in_step(self) -> bool {
         !matches!(self, Pacing::Overlapped)
     }
@@ -125,10 +127,10 @@ impl RankSchedule {
     }
 }
 
-/// Carries out `schedule` for this rank: in each step, in turn, one send, one receive or both; or, if they are overlapped, all sends in turn
-/// and all receives in turn; or, if any rank sends to any number of others in a step, everything of a step at once, whatever the pacing.
-/// `message_for` makes the message for a rank, `take` is called with each message and its sender, after its parts are
-/// joined if it was cut.
+/// Carries out `schedule` for this rank: in each step, in turn, one send, one receive or both; or, if they are
+/// overlapped, all sends in turn and all receives in turn; or, if any rank sends to any number of others in a step,
+/// everything of a step at once, whatever the pacing. `message_for` makes the message for a rank, `take` is called with
+/// each message and its sender, after its parts are joined if it was cut.
 ///
 /// The sizes in the schedule are only used to cut messages: a message from `message_for` is sent whatever its size.
 ///
@@ -244,7 +246,8 @@ impl<E: Endpoint, T: FnMut(Rank, Message)> Incoming<'_, E, T> {
     }
 }
 
-/// Begins all sends and receives of a step, and waits for all of them. What is sent is packed before, what is received is unpacked after.
+/// Begins all sends and receives of a step, and waits for all of them. What is sent is packed before, what is received
+/// is unpacked after.
 async fn at_once<E: Endpoint>(
     outgoing: &mut Outgoing<'_, E, impl FnMut(Rank) -> Message>,
     incoming: &mut Incoming<'_, E, impl FnMut(Rank, Message)>,
@@ -283,8 +286,8 @@ async fn confirm<E: Endpoint>(endpoint: &E, to: Option<Rank>, from: Option<Rank>
     }
 }
 
-/// A whole schedule as a program, with messages that are only a size. Under [`Pacing::Overlapped`], and where everything is begun at once, it
-/// is an [`OverlappedSchedule`].
+/// A whole schedule as a program, with messages that are only a size. Under [`Pacing::Overlapped`], and where
+/// everything is begun at once, it is an [`OverlappedSchedule`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scheduled {
     ranks: Vec<RankSchedule>,
@@ -310,8 +313,8 @@ impl Scheduled {
         Scheduled { copies, ..self }
     }
 
-    /// The same, where a rank spends `packing` on each message before it sends it, and again after receiving it, as applications do
-    /// whose data are not contiguous.
+    /// The same, where a rank spends `packing` on each message before it sends it, and again after receiving it, as
+    /// applications do whose data are not contiguous.
     pub fn packed(self, packing: Packing) -> Scheduled {
         Scheduled { packing, ..self }
     }
@@ -345,8 +348,8 @@ impl Program for Scheduled {
     }
 }
 
-/// A whole schedule whose operations overlap as a program, with messages that are only a size: one under [`Pacing::Overlapped`], or one in
-/// which everything is begun at once.
+/// A whole schedule whose operations overlap as a program, with messages that are only a size: one under
+/// [`Pacing::Overlapped`], or one in which everything is begun at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OverlappedSchedule(Scheduled);
 

@@ -10,10 +10,10 @@ use crate::collectives::barrier;
 use crate::shift::Shift;
 
 impl Schedule {
-    /// The schedule as GOAL text: for each rank its sends and receives, each of which waits for those before it, and between them the
-    /// messages of `pacing`; a send and a receive that go at once do not wait for each other, nor do any if they are overlapped, nor those of
-    /// a step in which everything is begun at once. The tag
-    /// of a message is the number of its step, from 1, among those that carry messages; those of the pacing have tag 0.
+    /// The schedule as GOAL text: for each rank its sends and receives, each of which waits for those before it, and
+    /// between them the messages of `pacing`; a send and a receive that go at once do not wait for each other, nor do
+    /// any if they are overlapped, nor those of a step in which everything is begun at once. The tag of a message is
+    /// the number of its step, from 1, among those that carry messages; those of the pacing have tag 0.
     pub fn to_goal(&self, pacing: Pacing, order: SendReceiveOrder) -> String {
         let mut text = format!("num_ranks {}\n", self.ranks);
         for (rank, schedule) in self.by_rank(order).iter().enumerate() {
@@ -40,7 +40,8 @@ impl Schedule {
     }
 }
 
-/// The operations of one rank: each waits for those before it, except that the two halves of a sendrecv don't wait for each other.
+/// The operations of one rank: each waits for those before it, except that the two halves of a sendrecv don't wait for
+/// each other.
 #[derive(Default)]
 struct Block {
     text: String,

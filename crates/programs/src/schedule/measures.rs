@@ -13,8 +13,8 @@ use super::{Rule, Schedule, Transfer};
 ///                             step: the time on the links if all ranks go through the steps together
 /// ```
 ///
-/// With one message a step each way, the bytes of a step are those of its largest transfer. Where one rank receives from many, they are all
-/// that it receives.
+/// With one message a step each way, the bytes of a step are those of its largest transfer. Where one rank receives
+/// from many, they are all that it receives.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Measures {
     /// All steps, empty or not.
@@ -27,8 +27,8 @@ pub struct Measures {
     pub transfers: u64,
     /// The bytes of all transfers together. [B]
     pub bytes: Bytes,
-    /// The fewest steps in which the same messages can go under the schedule's rule: as many as one rank sends or receives messages; as there
-    /// are receivers, where each has its own step; one, where everything is begun at once.
+    /// The fewest steps in which the same messages can go under the schedule's rule: as many as one rank sends or
+    /// receives messages; as there are receivers, where each has its own step; one, where everything is begun at once.
     pub least_steps: u32,
     /// The most messages that one rank sends, or receives.
     pub most_messages_of_a_rank: u32,

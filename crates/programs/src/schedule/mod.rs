@@ -1,9 +1,9 @@
 //! Schedules: who sends how much to whom in which step, as data.
 //!
-//! A [`Pattern`] says what is to be sent; an algorithm of [`crate::all_to_all::irregular`] turns it into a [`Schedule`]. A schedule
-//! can be printed as a table ([`Schedule::table`]), checked ([`Schedule::check`]), measured ([`Schedule::measures`]), run on
-//! any world ([`follow`], [`Scheduled`]) and written for other programs ([`Schedule::to_json`], [`Schedule::to_goal`],
-//! [`Schedule::to_msccl`]).
+//! A [`Pattern`] says what is to be sent; an algorithm of [`crate::all_to_all::irregular`] turns it into a
+//! [`Schedule`]. A schedule can be printed as a table ([`Schedule::table`]), checked ([`Schedule::check`]), measured
+//! ([`Schedule::measures`]), run on any world ([`follow`], [`Scheduled`]) and written for other programs
+//! ([`Schedule::to_json`], [`Schedule::to_goal`], [`Schedule::to_msccl`]).
 //!
 //! ```
 //! use maquette_programs::all_to_all::irregular;
@@ -57,7 +57,8 @@ pub enum Rule {
     OneEach,
     /// One rank receives from any number of others, one after the other, as in the linear algorithms.
     ManyToOne,
-    /// Every rank sends to any number of others and receives from any number, all of it begun at once, as without a schedule.
+    /// Every rank sends to any number of others and receives from any number, all of it begun at once, as without a
+    /// schedule.
     ManyToMany,
 }
 
@@ -73,7 +74,8 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// A schedule of `steps` in which no rank sends or receives twice in one step. Only [`Schedule::check`] verifies that.
+    /// A schedule of `steps` in which no rank sends or receives twice in one step. Only [`Schedule::check`] verifies
+    /// that.
     pub fn new(ranks: u32, steps: Vec<Vec<Transfer>>) -> Schedule {
         Schedule::with_rule(ranks, Rule::OneEach, steps)
     }

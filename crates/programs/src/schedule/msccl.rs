@@ -10,18 +10,20 @@
 //!       <step s type srcbuf srcoff dstbuf dstoff cnt depid deps hasdep/>
 //! ```
 //!
-//! A step of type `s` sends `cnt` chunks, one of type `r` receives them, `cpy` copies them; buffer `i` is the input, `o` the
-//! output. It begins when step `deps` of thread block `depid` is over; `hasdep` is 1 if another step waits for it.
+//! A step of type `s` sends `cnt` chunks, one of type `r` receives them, `cpy` copies them; buffer `i` is the input,
+//! `o` the output. It begins when step `deps` of thread block `depid` is over; `hasdep` is 1 if another step waits for
+//! it.
 //!
 //! Assumptions:
 //!
-//! - A chunk is the greatest common divisor of all transfers; how many bytes that are, which the format leaves to who runs it, is in a
-//!   comment before the algorithm, from which it is read back.
-//! - The input of a rank has its messages in order of receiver, its output in order of sender, one after the other. Complete exchange with
-//!   messages of one size is `alltoall`, with a place for the rank's own; anything else is `alltoallv`.
-//! - Each rank has a thread block for each rank that it sends to and one for each that it receives from, so that both proceed
-//!   at once. A send begins when the one in the step before is over, and so does a receive: never more than one of each; unless the
-//!   schedule is one step in which everything is begun at once.
+//! - A chunk is the greatest common divisor of all transfers; how many bytes that are, which the format leaves to who
+//!   runs it, is in a comment before the algorithm, from which it is read back.
+//! - The input of a rank has its messages in order of receiver, its output in order of sender, one after the other.
+//!   Complete exchange with messages of one size is `alltoall`, with a place for the rank's own; anything else is
+//!   `alltoallv`.
+//! - Each rank has a thread block for each rank that it sends to and one for each that it receives from, so that both
+//!   proceed at once. A send begins when the one in the step before is over, and so does a receive: never more than one
+//!   of each; unless the schedule is one step in which everything is begun at once.
 //! - 32 partners share a channel. A step carries at most 71 chunks; a larger transfer is split into several steps.
 //! - The limits on steps and thread blocks depend on how the runtime was built, and are not checked.
 
@@ -65,7 +67,8 @@ impl Schedule {
     /// The schedule as MSCCL XML: an algorithm called `name`. Empty transfers are left out.
     ///
     /// # Errors
-    /// A schedule that sends between ranks that can't send to each other; messages whose sizes have no large common divisor.
+    /// A schedule that sends between ranks that can't send to each other; messages whose sizes have no large common
+    /// divisor.
     pub fn to_msccl(&self, name: &str) -> Result<String, MscclError> {
         let pattern = self.pattern()?;
         let chunk =
@@ -229,7 +232,8 @@ impl Moves {
     }
 }
 
-/// The channel between two ranks: the same at both ends, and shared by at most [`PARTNERS_OF_A_CHANNEL`] partners of a rank.
+/// The channel between two ranks: the same at both ends, and shared by at most [`PARTNERS_OF_A_CHANNEL`] partners of a
+/// rank.
 fn channel(Rank(rank): Rank, Rank(partner): Rank) -> u32 {
     (rank ^ partner) / PARTNERS_OF_A_CHANNEL
 }
@@ -263,7 +267,8 @@ impl<'moves> Chain<'moves> {
         Chain { moves, blocks, places, in_turn }
     }
 
-    /// The moves of one thread block: the chunks, the step of another block that the move waits for, and whether another step waits for it.
+    /// The moves of one thread block: the chunks, the step of another block that the move waits for, and whether
+    /// another step waits for it.
     fn steps_of(&self, partner: Rank) -> impl Iterator<Item = (Chunks, Option<Place>, bool)> {
         let elsewhere = |index: usize, other: usize| {
             let place = self.places.get(other).copied();

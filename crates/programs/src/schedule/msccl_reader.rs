@@ -1,8 +1,8 @@
-//! Reads a schedule from MSCCL XML, as [`Schedule::to_msccl`] writes it: an exchange whose steps send, receive and copy whole messages from
-//! inputs to outputs.
+//! Reads a schedule from MSCCL XML, as [`Schedule::to_msccl`] writes it: an exchange whose steps send, receive and copy
+//! whole messages from inputs to outputs.
 //!
-//! - Only what waits for what is in such a file. Each transfer gets the first step after those of everything that it waits for, at the
-//!   sender and at the receiver, in which neither sends or receives another.
+//! - Only what waits for what is in such a file. Each transfer gets the first step after those of everything that it
+//!   waits for, at the sender and at the receiver, in which neither sends or receives another.
 //! - Parts into which a transfer was split, since a step carries at most so many chunks, are one transfer again.
 //! - What comes where is checked: each message must be at its place in the sender's input and in the receiver's output.
 
@@ -16,7 +16,8 @@ use super::msccl::{CHUNK_BEGINS, CHUNK_ENDS, Layout, MOST_CHUNKS};
 use super::{MOST_MESSAGES, MOST_RANKS, Schedule, Transfer};
 
 impl Schedule {
-    /// Reads a schedule: the output of [`Schedule::to_msccl`] or of [`Schedule::to_json`]; `file` is its name in errors.
+    /// Reads a schedule: the output of [`Schedule::to_msccl`] or of [`Schedule::to_json`]; `file` is its name in
+    /// errors.
     ///
     /// # Errors
     /// The first thing that is wrong with it.
@@ -32,8 +33,8 @@ impl Schedule {
     /// Reads the output of [`Schedule::to_msccl`]; `file` is its name in errors.
     ///
     /// # Errors
-    /// The first thing that is wrong with it, or that no schedule of an exchange can hold: steps that reduce, buffers other than input and
-    /// output, a collective that is no all-to-all, chunks of an unknown size.
+    /// The first thing that is wrong with it, or that no schedule of an exchange can hold: steps that reduce, buffers
+    /// other than input and output, a collective that is no all-to-all, chunks of an unknown size.
     pub fn from_msccl(file: &str, text: &str) -> Result<Schedule, ReadError> {
         let document = Document::parse(text.trim_start_matches('\u{feff}')).map_err(|error| {
             // It says where, if that is known.
@@ -387,7 +388,8 @@ impl<'run, 'text> Runner<'run, 'text> {
         }
     }
 
-    /// Carries out the next step of a block, if it can begin, and at the other end; returns the blocks whose step is over.
+    /// Carries out the next step of a block, if it can begin, and at the other end; returns the blocks whose step is
+    /// over.
     fn advance(&mut self, place: Place) -> Result<Option<Vec<Place>>, ReadError> {
         let Some((step, after)) = self.next(place) else { return Ok(None) };
         if step.kind == Kind::Copy {

@@ -18,8 +18,8 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// The message that `action` sends: all of the message that `whole` makes, or its next part. The last part is the whole
-    /// remainder, whatever the schedule says, and the others are shorter than planned if the message is.
+    /// The message that `action` sends: all of the message that `whole` makes, or its next part. The last part is the
+    /// whole remainder, whatever the schedule says, and the others are shorter than planned if the message is.
     pub(super) fn outgoing(&mut self, action: &Action, whole: impl FnOnce() -> Message) -> Message {
         if action.parts == 1 {
             return whole();

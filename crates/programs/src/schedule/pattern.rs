@@ -73,8 +73,8 @@ pub enum PatternError {
 }
 
 impl Pattern {
-    /// The pattern of a matrix: `bytes[i * ranks + j]` is what rank i has for rank j, and 0 is no message. What is on the diagonal
-    /// stays at its rank.
+    /// The pattern of a matrix: `bytes[i * ranks + j]` is what rank i has for rank j, and 0 is no message. What is on
+    /// the diagonal stays at its rank.
     ///
     /// # Errors
     /// A matrix that is not square, or is too large.
@@ -107,8 +107,8 @@ impl Pattern {
     /// The pattern of a list of messages, in any order. Unlike in a matrix, a message may be of 0 bytes.
     ///
     /// # Errors
-    /// Ranks that do not exist, a message from a rank to itself, two messages from one rank to another, too many ranks, messages
-    /// or bytes.
+    /// Ranks that do not exist, a message from a rank to itself, two messages from one rank to another, too many ranks,
+    /// messages or bytes.
     pub fn of_messages(ranks: u32, mut messages: Vec<Transfer>) -> Result<Pattern, PatternError> {
         check_ranks(ranks)?;
         if messages.len() > MOST_MESSAGES {

@@ -9,8 +9,8 @@ use super::{Rule, Schedule, Transfer};
 /// What a rank does first if it both sends and receives in a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SendReceiveOrder {
-    /// They take turns: of two partners the lower one receives first (CM-5 paper, figure 2), and along a chain or ring of
-    /// messages every other rank does.
+    /// They take turns: of two partners the lower one receives first (CM-5 paper, figure 2), and along a chain or ring
+    /// of messages every other rank does.
     #[default]
     Alternating,
     /// Both at once ([`endpoint::Endpoint::sendrecv`]), so that messages pass each other.
@@ -78,9 +78,9 @@ impl RankSchedule {
         self.steps
     }
 
-    /// The rank's actions, in order. If it both sends and receives in a step, the schedule's [`SendReceiveOrder`] gives their
-    /// order: the send first if both go at once. Where a step has many of either, the sends to the next ranks come first, and the receives
-    /// from the ranks just before.
+    /// The rank's actions, in order. If it both sends and receives in a step, the schedule's [`SendReceiveOrder`] gives
+    /// their order: the send first if both go at once. Where a step has many of either, the sends to the next ranks
+    /// come first, and the receives from the ranks just before.
     pub fn actions(&self) -> &[Action] {
         &self.actions
     }
@@ -97,12 +97,14 @@ impl RankSchedule {
 }
 
 impl Schedule {
-    /// The actions of `rank`; none if there is no such rank. [`Schedule::by_rank`] does this for all ranks in the same time.
+    /// The actions of `rank`; none if there is no such rank. [`Schedule::by_rank`] does this for all ranks in the same
+    /// time.
     pub fn of_rank(&self, rank: Rank) -> RankSchedule {
         self.by_rank(SendReceiveOrder::Alternating).into_iter().nth(rank.0 as usize).unwrap_or_default()
     }
 
-    /// The actions of each rank, in order of rank, in the steps that carry messages. Transfers between ranks that do not exist are left out.
+    /// The actions of each rank, in order of rank, in the steps that carry messages. Transfers between ranks that do
+    /// not exist are left out.
     pub fn by_rank(&self, order: SendReceiveOrder) -> Vec<RankSchedule> {
         let steps = self.carrying_steps().count() as u32;
         let (rule, many) = (self.rule, self.rule == Rule::ManyToMany);

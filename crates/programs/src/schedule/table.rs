@@ -3,7 +3,8 @@
 use super::{Rule, Schedule, Transfer};
 
 impl Schedule {
-    /// The schedule as a table with a column per step, in as many blocks of columns as lines of `width` characters require.
+    /// The schedule as a table with a column per step, in as many blocks of columns as lines of `width` characters
+    /// require.
     ///
     /// ```text
     ///   Step 1   Step 2   Step 3

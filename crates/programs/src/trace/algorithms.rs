@@ -7,8 +7,8 @@ use crate::collectives::{AnyAlgorithm, Collective};
 
 /// The algorithms that were asked for. Any other is chosen by size, as in MPICH.
 ///
-/// Source of the choice: Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH", International
-/// Journal of High Performance Computing Applications 19(1), 2005.
+/// Source of the choice: Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in
+/// MPICH", International Journal of High Performance Computing Applications 19(1), 2005.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Algorithms {
     /// Of collectives of the list, one each.

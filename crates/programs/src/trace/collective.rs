@@ -11,7 +11,8 @@ use crate::collectives::all_reduce::{Operator, Sends};
 use crate::collectives::{self, Blocks, Call, Performs as _, Sizes, Subgroup};
 use crate::schedule::SendReceiveOrder;
 
-/// The operator that combines messages that are only a size: on elements of one byte, so that any size is a whole number of them.
+/// The operator that combines messages that are only a size: on elements of one byte, so that any size is a whole
+/// number of them.
 const OPERATOR: Operator = Operator::Xor;
 
 /// Performs a collective at a rank of its communicator, with messages that are only a size.
@@ -96,7 +97,8 @@ async fn exchange<E: Endpoint>(exchange: Exchange, endpoint: &E, bytes: Bytes) -
     }
 }
 
-/// Every rank has messages for some ranks: `counts` are the sizes of those that this rank sends, and then of those that it receives.
+/// Every rank has messages for some ranks: `counts` are the sizes of those that this rank sends, and then of those that
+/// it receives.
 async fn exchange_some<E: Endpoint>(endpoint: &E, counts: &[u64]) -> Result<()> {
     posted_of(endpoint, counts, |rank| of_count(counts, rank)).await
 }

@@ -8,8 +8,8 @@ use crate::Group;
 
 /// The communicators of all ranks. Each rank numbers its own as it likes, and may reuse numbers.
 ///
-/// Creating a communicator is a collective of its members, so all of them create those of one group in the same order: the k-th of a
-/// group at one rank is the k-th of that group at any other.
+/// Creating a communicator is a collective of its members, so all of them create those of one group in the same order:
+/// the k-th of a group at one rank is the k-th of that group at any other.
 #[derive(Debug)]
 pub(super) struct Communicators {
     groups: Vec<Group>,
@@ -84,7 +84,8 @@ impl Communicators {
         self.groups[place as usize].len()
     }
 
-    /// Checks that all members of each communicator have created it; if not, returns the first rank that has, and what is wrong.
+    /// Checks that all members of each communicator have created it; if not, returns the first rank that has, and what
+    /// is wrong.
     pub(super) fn check_all_made(&self) -> Result<(), (u32, String)> {
         for (&(ranks, first), group) in self.made.iter().zip(&self.groups) {
             if ranks < group.len() {

@@ -14,9 +14,10 @@
 //!           when it was called [us]
 //! ```
 //!
-//! Fields are the arguments of the call in C, in their order; an array of counts is its address followed by its numbers. The format does
-//! not say which ranks belong to a communicator: those with all ranks are treated as one, and others are refused. Nor does it say which
-//! of several requests was completed: requests that a test may have completed are waited for at the end.
+//! Fields are the arguments of the call in C, in their order; an array of counts is its address followed by its
+//! numbers. The format does not say which ranks belong to a communicator: those with all ranks are treated as one, and
+//! others are refused. Nor does it say which of several requests was completed: requests that a test may have completed
+//! are waited for at the end.
 //!
 //! Source: the generator of LogGOPSim's liballprof (`gencode.py`), which defines the form of each argument.
 

@@ -1,12 +1,12 @@
 //! Traces as programs: for each rank, the MPI calls that it made and how long it computed between them.
 //!
-//! A trace comes from a program that was run with MPI: `maquette trace` records one, and traces of other tools are read, too. All of them
-//! become a [`Trace`]; [`Replay`] is the program that repeats it in any world: messages and collectives take as long as they take there,
-//! and computing takes as long as it took, or a fraction of that.
+//! A trace comes from a program that was run with MPI: `maquette trace` records one, and traces of other tools are
+//! read, too. All of them become a [`Trace`]; [`Replay`] is the program that repeats it in any world: messages and
+//! collectives take as long as they take there, and computing takes as long as it took, or a fraction of that.
 //!
-//! Decisions that depended on which message or request came first are recorded: a receive from any source takes the message that it
-//! received then, and a wait for any of several requests waits for the one that completed. So a replay makes the same calls as the
-//! program did.
+//! Decisions that depended on which message or request came first are recorded: a receive from any source takes the
+//! message that it received then, and a wait for any of several requests waits for the one that completed. So a replay
+//! makes the same calls as the program did.
 
 mod algorithms;
 mod both_ends;
@@ -87,8 +87,8 @@ impl RankCalls {
     }
 }
 
-/// What all ranks of a program did, checked: every call is valid, every request is waited for, and the ranks of a communicator agree on
-/// its collectives.
+/// What all ranks of a program did, checked: every call is valid, every request is waited for, and the ranks of a
+/// communicator agree on its collectives.
 ///
 /// Communicators are numbered as in the list of their groups, and tags such that no two communicators share one.
 #[derive(Debug)]

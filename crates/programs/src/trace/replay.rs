@@ -20,9 +20,9 @@ use super::{Algorithms, RankCalls, Trace, TraceError};
 ///         if it waits for requests, wait until each of them is over
 /// ```
 ///
-/// A blocking send is over when the world says so: where it does not wait for its receiver, that is when the message is set up.
-/// Operations begun go on while the rank computes, including a collective whose steps follow each other: as with a library that has a
-/// progress thread.
+/// A blocking send is over when the world says so: where it does not wait for its receiver, that is when the message is
+/// set up. Operations begun go on while the rank computes, including a collective whose steps follow each other: as
+/// with a library that has a progress thread.
 pub struct Replay<T> {
     trace: T,
     algorithms: Algorithms,

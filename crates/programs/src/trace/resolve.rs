@@ -13,7 +13,8 @@ use super::{RankCalls, Trace, TraceError};
 /// Tags from here on belong to collectives.
 pub(super) const FIRST_OF_COLLECTIVES: u32 = 1 << 31;
 
-/// Checks the calls of all ranks; numbers communicators consistently over all ranks, and tags such that each belongs to one communicator.
+/// Checks the calls of all ranks; numbers communicators consistently over all ranks, and tags such that each belongs to
+/// one communicator.
 pub(super) fn resolve(mut ranks: Vec<RankCalls>) -> Result<Trace, TraceError> {
     if ranks.is_empty() {
         return Err(TraceError::of_file("the trace", "empty: found no rank; allowed is 1 or more"));
@@ -195,7 +196,8 @@ impl OfRank {
         }
     }
 
-    /// A receive that was begun received nothing and takes nothing from others: the call that began it becomes a wait for no request.
+    /// A receive that was begun received nothing and takes nothing from others: the call that began it becomes a wait
+    /// for no request.
     fn cancelled(&mut self, before: &mut [(Duration, Call)], request: u32) -> Result<(), String> {
         let begun = self.end(request)?;
         match before.get_mut(begun) {

@@ -74,8 +74,8 @@ impl Rounds {
         Ok(())
     }
 
-    /// Checks that every member of a communicator whose collectives were called has called some; if not, returns the first rank that has,
-    /// and what is wrong.
+    /// Checks that every member of a communicator whose collectives were called has called some; if not, returns the
+    /// first rank that has, and what is wrong.
     pub(super) fn check_all_called(&self, size_of: impl Fn(u32) -> u32) -> Result<(), (u32, String)> {
         for (place, (first, &complete)) in (0..).zip(self.first.iter().zip(&self.complete)) {
             if let Some((first, _)) = first

@@ -9,8 +9,8 @@
 //! 0 finalize
 //! ```
 //!
-//! The lines of all ranks may be in one file, or in a file for each. As in SimGrid's own replay, all messages belong to one communicator,
-//! and operations begun and never waited for are over at the end.
+//! The lines of all ranks may be in one file, or in a file for each. As in SimGrid's own replay, all messages belong to
+//! one communicator, and operations begun and never waited for are over at the end.
 //!
 //! Source: SimGrid's documentation of SMPI ("Replaying MPI traces"), and the fields that its replay reads.
 
@@ -142,8 +142,8 @@ impl FromStr for OperationRate {
 
 quantities::written_as_text!(OperationRate, "RATE", "2.5e9");
 
-/// The ranks that have lines in `text`, in order; `size` is the total number, if the others are in other files. A second takes this many
-/// `operations`.
+/// The ranks that have lines in `text`, in order; `size` is the total number, if the others are in other files. A
+/// second takes this many `operations`.
 ///
 /// # Errors
 /// The error in a line.

@@ -58,7 +58,8 @@ pub(super) fn collective(name: &str) -> Option<CollectiveKind> {
     COLLECTIVES.iter().find(|(known, _)| *known == name).map(|&(_, kind)| kind)
 }
 
-/// The calls of a rank, as they are read. Requests are identified by their names in the trace, which have a type of their own.
+/// The calls of a rank, as they are read. Requests are identified by their names in the trace, which have a type of
+/// their own.
 #[derive(Debug)]
 pub(super) struct Gathering<Name> {
     calls: Vec<(Duration, Call)>,
@@ -154,8 +155,8 @@ impl<Name: Ord + Clone> Gathering<Name> {
     }
 }
 
-/// What a rank sends to each in a collective and what it has room for from each, which must be the same; none is stated where its data
-/// are in place already. [B]
+/// What a rank sends to each in a collective and what it has room for from each, which must be the same; none is stated
+/// where its data are in place already. [B]
 pub(super) fn same_size(sent: u64, room: u64) -> Result<u64, String> {
     match (sent, room) {
         (0, size) | (size, 0) => Ok(size),

@@ -48,7 +48,8 @@ impl Combine for Tested {
     }
 }
 
-/// An operator whose results do not depend on order to the last bit: any but sums and products of floating-point numbers.
+/// An operator whose results do not depend on order to the last bit: any but sums and products of floating-point
+/// numbers.
 fn any_exact_operator() -> impl Strategy<Value = Tested> {
     let rounds = ["sum-f64", "sum-f32", "product-f64", "product-f32"];
     let exact = Operator::all().filter(move |operator| !rounds.contains(&operator.to_string().as_str()));

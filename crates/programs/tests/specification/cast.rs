@@ -1,4 +1,5 @@
-//! Cast: every receiver ends with every byte, what somebody has already is not sent again, and what is damaged is reported.
+//! Cast: every receiver ends with every byte, what somebody has already is not sent again, and what is damaged is
+//! reported.
 
 use std::cell::Cell;
 
@@ -262,7 +263,8 @@ impl Program for Answers {
     }
 }
 
-/// o = 3 us, L = 4 us, r = 1 B/us; the manifest of one file is known from its encoding, and A + (n-2) c is the time of answers alone.
+/// o = 3 us, L = 4 us, r = 1 B/us; the manifest of one file is known from its encoding, and A + (n-2) c is the time of
+/// answers alone.
 #[test]
 fn a_cast_takes_the_time_of_the_formula() {
     let machine = with_control_network();

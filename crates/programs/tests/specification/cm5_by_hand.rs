@@ -1,4 +1,5 @@
-//! The exchanges of the CM-5 paper, worked out with pencil and paper from its text. The schedules that its tables show are in `cm5_tables`.
+//! The exchanges of the CM-5 paper, worked out with pencil and paper from its text. The schedules that its tables show
+//! are in `cm5_tables`.
 
 use endpoint::{Endpoint, Message, Program, Result, World};
 use maquette_programs::all_to_all::{Complete, Irregular, balanced, pairwise};
@@ -19,9 +20,10 @@ const TABLE_10_AS_PRINTED: [&str; 6] = [
     "1 <-> 7, 6 -> 2",
 ];
 
-/// Section 3.4, figure 4, by hand: the partners of each of eight processors in steps 1 to 7. Processor p has the virtual number p + 1, the
-/// last one 0; its partner in step j has the virtual number of p xor j, and is the processor before that number, or the last one for 0.
-/// So processor 2, with virtual number 3, meets the virtual numbers 2 1 0 7 6 5 4, which are processors 1 0 7 6 5 4 3.
+/// Section 3.4, figure 4, by hand: the partners of each of eight processors in steps 1 to 7. Processor p has the
+/// virtual number p + 1, the last one 0; its partner in step j has the virtual number of p xor j, and is the processor
+/// before that number, or the last one for 0. So processor 2, with virtual number 3, meets the virtual numbers 2 1 0 7
+/// 6 5 4, which are processors 1 0 7 6 5 4 3.
 const BALANCED_PARTNERS: [[u32; 7]; 8] = [
     [7, 2, 1, 4, 3, 6, 5],
     [2, 7, 0, 5, 6, 3, 4],
@@ -73,8 +75,8 @@ fn printed(table: &[&str]) -> Vec<Vec<(u32, u32)>> {
     table.iter().map(messages).collect()
 }
 
-/// The text counts 8 steps for linear scheduling, 6 for pairwise, 7 for balanced and 6 for greedy. Processor 1 has six messages to send, so
-/// that none can have fewer than 6.
+/// The text counts 8 steps for linear scheduling, 6 for pairwise, 7 for balanced and 6 for greedy. Processor 1 has six
+/// messages to send, so that none can have fewer than 6.
 #[test]
 fn pattern_p_takes_as_many_steps_as_the_text_says() {
     let carrying =
@@ -85,7 +87,8 @@ fn pattern_p_takes_as_many_steps_as_the_text_says() {
     assert_eq!(four.map(|it| steps(&it.schedule(&pattern_p())).concat().len()), [34; 4]);
 }
 
-/// P has a message from 4 to 2 and none from 2 to 4, which table 10 prints nevertheless. All else in the table is as we make it.
+/// P has a message from 4 to 2 and none from 2 to 4, which table 10 prints nevertheless. All else in the table is as we
+/// make it.
 #[test]
 fn table_10_as_printed_has_one_message_too_many() {
     let bytes = |from, to| pattern_p().bytes(Rank(from), Rank(to)).0;
@@ -133,8 +136,9 @@ fn every_processor_meets_its_partners_in_the_order_of_the_figures() {
     }
 }
 
-/// Section 3.4 defines the virtual number as the physical number minus 1, and figure 4 as that plus 1. With the sentence, virtual 0 and 2 meet
-/// in step 2, which are processors 1 and 3. That is figure 4 with the processors counted from the other end: ours follows the figure.
+/// Section 3.4 defines the virtual number as the physical number minus 1, and figure 4 as that plus 1. With the
+/// sentence, virtual 0 and 2 meet in step 2, which are processors 1 and 3. That is figure 4 with the processors counted
+/// from the other end: ours follows the figure.
 #[test]
 fn the_sentence_of_section_3_4_is_the_mirror_image_of_its_figure() {
     let by_the_sentence = [
@@ -156,8 +160,9 @@ fn the_sentence_of_section_3_4_is_the_mirror_image_of_its_figure() {
     assert_ne!(ours, printed(&by_the_sentence));
 }
 
-/// Section 3.4: "at every step two processors in a cluster communicate with each other and two communicate with processors in a remote
-/// cluster". With eight processors in two clusters step 4 is an exception: there virtual numbers differ by 4, so all exchanges leave.
+/// Section 3.4: "at every step two processors in a cluster communicate with each other and two communicate with
+/// processors in a remote cluster". With eight processors in two clusters step 4 is an exception: there virtual numbers
+/// differ by 4, so all exchanges leave.
 #[test]
 fn among_eight_processors_half_of_each_cluster_stays_in_it_in_all_steps_but_the_fourth() {
     let ours = steps(&Irregular::Balanced.schedule(&Pattern::complete(8, Bytes(1)).unwrap()));
@@ -172,10 +177,12 @@ fn through_the_root(algorithm: Complete, processors: u32) -> Vec<usize> {
     schedule.root_crossings(processors / 4).into_iter().map(|messages| messages / 2).collect()
 }
 
-/// Section 3.4: of N processors under four subtrees, 3N/4 x N/2 exchanges go through the root: 12 x 8, 48 x 32 and 192 x 128.
+/// Section 3.4: of N processors under four subtrees, 3N/4 x N/2 exchanges go through the root: 12 x 8, 48 x 32 and 192
+/// x 128.
 const THROUGH_THE_ROOT: [(u32, usize); 3] = [(16, 96), (64, 1_536), (256, 24_576)];
 
-/// With pairwise exchange they are all the exchanges of 3N/4 steps. The partner is in the same subtree as long as j is below N/4.
+/// With pairwise exchange they are all the exchanges of 3N/4 steps. The partner is in the same subtree as long as j is
+/// below N/4.
 #[test]
 fn pairwise_exchange_crosses_the_root_with_everything_in_three_steps_of_four() {
     for (processors, exchanges) in THROUGH_THE_ROOT {
@@ -187,8 +194,9 @@ fn pairwise_exchange_crosses_the_root_with_everything_in_three_steps_of_four() {
     }
 }
 
-/// With balanced exchange they are spread over all N - 1 steps, though not evenly. Let q = N/4, and j = a q + b. Processors are a number
-/// below their virtual ones, so only those whose virtual number is a multiple of q are in the subtree before that of their number.
+/// With balanced exchange they are spread over all N - 1 steps, though not evenly. Let q = N/4, and j = a q + b.
+/// Processors are a number below their virtual ones, so only those whose virtual number is a multiple of q are in the
+/// subtree before that of their number.
 ///
 /// ```text
 ///   a = 0            only these leave their subtree: 4 exchanges

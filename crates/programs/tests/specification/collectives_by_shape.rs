@@ -17,8 +17,8 @@ const SUM: Operator = Operator::Of(Operation::Sum, Number::U64);
 /// Its elements are single bytes, so that it combines blocks of any size.
 const BITS: Operator = Operator::Xor;
 
-/// All algorithms of all collectives among so many ranks, with a latency and segments that are no special case; but for those that need
-/// hardware of their own.
+/// All algorithms of all collectives among so many ranks, with a latency and segments that are no special case; but for
+/// those that need hardware of their own.
 fn all_algorithms(ranks: u32) -> Vec<AnyAlgorithm> {
     let parameters =
         Parameters { lambda: Some(lambda("9/5")), t0: Some(T0), segment: Some(Bytes(7)), ..Parameters::of(ranks) };

@@ -101,8 +101,8 @@ fn computation_is_counted_in_floating_point_operations() {
     }
 }
 
-/// 64 x 64 numbers on 4 ranks: blocks of 16 x 16. Pairwise exchange packs 3 and unpacks 3; recursive exchange packs 2 and
-/// unpacks 2 in each of 2 steps. If the two of a pair take turns, each waits while the other does so.
+/// 64 x 64 numbers on 4 ranks: blocks of 16 x 16. Pairwise exchange packs 3 and unpacks 3; recursive exchange packs 2
+/// and unpacks 2 in each of 2 steps. If the two of a pair take turns, each waits while the other does so.
 #[test]
 fn packing_is_counted_by_blocks_and_bytes() {
     let packing = Packing { block: Duration::from_nanoseconds(2_048), byte: Duration::from_nanoseconds(3) };

@@ -364,7 +364,8 @@ fn mistakes_in_a_trace_of_dumpi_are_reported() {
     assert_eq!(cut.to_string(), "d.txt:3: cut short: found the end of the file, where MPI_Finalize is allowed");
 }
 
-/// Four ranks split by the parity of their rank, with keys that reverse the order; the last takes no part in the second split.
+/// Four ranks split by the parity of their rank, with keys that reverse the order; the last takes no part in the second
+/// split.
 fn split(me: u32) -> String {
     let world = "MPI_Comm oldcomm=2 (MPI_COMM_WORLD)";
     let new = "MPI_Comm newcomm=4 (user-defined-comm)";

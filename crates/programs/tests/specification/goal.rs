@@ -1,4 +1,5 @@
-//! Reading GOAL texts: valid ones are read, invalid ones refused with a clear error, and nothing makes the reader panic.
+//! Reading GOAL texts: valid ones are read, invalid ones refused with a clear error, and nothing makes the reader
+//! panic.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;

@@ -1,4 +1,5 @@
-//! The binary form of GOAL: a file as LogGOPSim's `txt2bin` would write it reads back as the same schedule, and a damaged one does not.
+//! The binary form of GOAL: a file as LogGOPSim's `txt2bin` would write it reads back as the same schedule, and a
+//! damaged one does not.
 
 use maquette_programs::goal::{Operation, OperationKind, ReadError, Schedule};
 use proptest::prelude::*;

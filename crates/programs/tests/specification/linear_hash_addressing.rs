@@ -14,7 +14,8 @@ fn route(file: Extent, first: u32, c: u64) -> Vec<u32> {
     visited
 }
 
-/// Every file of up to 512 servers, every image that is not ahead of it, every pair of servers that a key can have in the two.
+/// Every file of up to 512 servers, every image that is not ahead of it, every pair of servers that a key can have in
+/// the two.
 #[test]
 fn no_request_is_sent_on_more_than_twice_whatever_the_image() {
     let mut cases = [0_u64; 3];
@@ -32,8 +33,9 @@ fn no_request_is_sent_on_more_than_twice_whatever_the_image() {
     assert_eq!(percent, [50.0, 44.0, 6.0]);
 }
 
-/// While server n splits, it keeps its old level: requests for keys that have already moved are forwarded to the new server, and requests
-/// there for keys that have not are sent back. Only the keys of server n are routed differently from before the split.
+/// While server n splits, it keeps its old level: requests for keys that have already moved are forwarded to the new
+/// server, and requests there for keys that have not are sent back. Only the keys of server n are routed differently
+/// from before the split.
 #[test]
 fn no_request_is_sent_on_more_than_twice_while_a_server_splits() {
     for before in (1..=512).map(Extent::of) {
@@ -78,7 +80,8 @@ fn an_older_image_learns_from_the_first_server_what_a3_says() {
     }
 }
 
-/// What a server's number and level imply about the number of servers, for every file of up to 600: no more and no less than
+/// What a server's number and level imply about the number of servers, for every file of up to 600: no more and no less
+/// than
 ///
 /// ```text
 ///   a <  2^(j-1)         2^(j-1) + a + 1 <= M <= 2^j + a

@@ -1,13 +1,13 @@
-//! Clients and servers of LH*LH on a network that delays, loses, reorders and repeats messages, with servers that pause for a
-//! while: every answer is right, and at the end every acknowledged key is stored once.
+//! Clients and servers of LH*LH on a network that delays, loses, reorders and repeats messages, with servers that pause
+//! for a while: every answer is right, and at the end every acknowledged key is stored once.
 //!
 //! | message | what the network may do to it | why that is enough |
 //! |---|---|---|
 //! | requests, including scans; forwards; answers | delay, reorder, lose, repeat | clients ask again; servers know the last request of each client |
 //! | splits and merges, the token | delay | each is the next step between two servers, over an in-order connection |
 //!
-//! A paused server keeps its state, like one that waits for its processor. A server that loses its state loses its part of the
-//! table for good: there are no copies, and nothing is promised.
+//! A paused server keeps its state, like one that waits for its processor. A server that loses its state loses its part
+//! of the table for good: there are no copies, and nothing is promised.
 
 mod broken;
 mod linearizability;

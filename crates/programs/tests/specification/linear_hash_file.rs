@@ -1,5 +1,5 @@
-//! A file of servers between which messages arrive in the order they were sent: how it answers requests, grows and shrinks, and answers
-//! scans.
+//! A file of servers between which messages arrive in the order they were sent: how it answers requests, grows and
+//! shrinks, and answers scans.
 
 mod file;
 mod forwarding;

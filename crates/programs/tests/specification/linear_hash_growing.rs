@@ -1,5 +1,5 @@
-//! Clients that keep making requests while a table grows, on virtual machines: whatever happens when they ask the wrong server, they make
-//! the same requests, every key is stored once, and they are wrong rarely enough.
+//! Clients that keep making requests while a table grows, on virtual machines: whatever happens when they ask the wrong
+//! server, they make the same requests, every key is stored once, and they are wrong rarely enough.
 
 use endpoint::World;
 use maquette_programs::linear_hash::Growth;

@@ -1,5 +1,5 @@
-//! The encoding of LH*LH messages: a message decodes to what was encoded, has the size of all its bodies, and any foreign message is at
-//! worst an error.
+//! The encoding of LH*LH messages: a message decodes to what was encoded, has the size of all its bodies, and any
+//! foreign message is at worst an error.
 
 use endpoint::Message;
 use maquette_programs::linear_hash::{

@@ -38,7 +38,8 @@ fn program(servers: u32, clients: u32, keys: u64, capacity: u64) -> LinearHash {
     }
 }
 
-/// The only split begins shortly before the last insert: if it is not completed, the run ends sooner, with the same inserts.
+/// The only split begins shortly before the last insert: if it is not completed, the run ends sooner, with the same
+/// inserts.
 #[test]
 fn a_run_can_end_with_its_inserts() {
     let whole = LinearHash { body: Bytes(8192), ..program(2, 1, 194, 240) };
@@ -133,8 +134,8 @@ fn an_insert_takes_a_message_there_and_one_back() {
     assert!((0.65..0.68).contains(&mean), "{mean} ms");
 }
 
-/// With chunks of a few entries an insert takes little longer than without splits, however much is to be shipped; if everything is shipped
-/// at once, an insert waits for that.
+/// With chunks of a few entries an insert takes little longer than without splits, however much is to be shipped; if
+/// everything is shipped at once, an insert waits for that.
 #[test]
 fn no_insert_waits_for_the_whole_of_a_split() {
     let longest = |keys: u64, chunk: u64| {

@@ -43,7 +43,8 @@ impl Pair {
         &mut self.table
     }
 
-    /// Ships a bucket; after the last one, the keys of the other table are dropped, since they belong to another server.
+    /// Ships a bucket; after the last one, the keys of the other table are dropped, since they belong to another
+    /// server.
     fn ship(&mut self, model: &mut BTreeMap<u64, u32>) {
         let Some(other) = &mut self.other else {
             let (level, extent) = (self.table.level(), self.table.halve());

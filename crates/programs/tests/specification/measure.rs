@@ -75,8 +75,9 @@ proptest! {
     }
 }
 
-/// The sample of Anscombe's first quartet, whose regression every textbook prints: T = 3.00 + 0.500 x, with standard errors
-/// 1.125 and 0.118, R squared 0.667. In this test x = k - 1, and T is in units of 10 ps, so that it is an integer.
+/// The sample of Anscombe's first quartet, whose regression every textbook prints: T = 3.00 + 0.500 x, with standard
+/// errors 1.125 and 0.118, R squared 0.667. In this test x = k - 1, and T is in units of 10 ps, so that it is an
+/// integer.
 #[test]
 fn errors_are_those_of_linear_regression() {
     let x = [10, 8, 13, 9, 11, 14, 6, 4, 12, 7, 5];

@@ -1,4 +1,5 @@
-//! The theory of the postal model, compared with the figures in its paper, and with properties that hold for any latency.
+//! The theory of the postal model, compared with the figures in its paper, and with properties that hold for any
+//! latency.
 
 use maquette_programs::postal::{
     Alpha, AlphaTable, Delay, Growth, Lambda, Partitions, Splitting, Steps, alpha_for_all, alpha_ranges, asymptote,

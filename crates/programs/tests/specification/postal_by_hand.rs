@@ -1,4 +1,5 @@
-//! The postal model by brute force: the least times, and the alphas that reach them, from the definitions in the paper and nothing else.
+//! The postal model by brute force: the least times, and the alphas that reach them, from the definitions in the paper
+//! and nothing else.
 
 use maquette_programs::postal::{Lambda, Steps, alpha_for_all, alpha_ranges, broadcast_time, nodes_within};
 
@@ -22,8 +23,8 @@ impl Latency {
         Lambda::new(self.latency, self.step).unwrap()
     }
 
-    /// Section 2.4: the source sends to a leader and goes on with `kept` of n nodes a step later; the leader begins with the others lambda
-    /// later. How long that takes, if `times` says how long each part does.
+    /// Section 2.4: the source sends to a leader and goes on with `kept` of n nodes a step later; the leader begins
+    /// with the others lambda later. How long that takes, if `times` says how long each part does.
     fn split(self, times: &[u64], n: u64, kept: u64) -> u64 {
         (self.step + times[kept as usize]).max(self.latency + times[(n - kept) as usize])
     }
@@ -42,7 +43,8 @@ impl Latency {
         (1..n).filter(|&kept| self.split(times, n, kept) == times[n as usize]).collect()
     }
 
-    /// Whether the algorithm of section 2.4 takes the least time with this alpha for every number of nodes up to [`MOST`].
+    /// Whether the algorithm of section 2.4 takes the least time with this alpha for every number of nodes up to
+    /// [`MOST`].
     fn is_optimal(self, alpha: Fraction, least: &[u64]) -> bool {
         let mut times = vec![0, 0];
         (2..=MOST).all(|n| {
@@ -52,8 +54,8 @@ impl Latency {
         })
     }
 
-    /// Every alpha from a half to 1 at which round(alpha n) changes for some n up to [`MOST`], in order, with whether it is optimal. Between
-    /// two of them nothing changes: an alpha there splits as the one before does.
+    /// Every alpha from a half to 1 at which round(alpha n) changes for some n up to [`MOST`], in order, with whether
+    /// it is optimal. Between two of them nothing changes: an alpha there splits as the one before does.
     fn tried(self) -> Vec<(Fraction, bool)> {
         let changes = |n| (0..n).map(move |whole| Fraction { over: 2 * whole + 1, under: 2 * n });
         let mut alphas: Vec<Fraction> = (2..=MOST).flat_map(changes).filter(|it| 2 * it.over >= it.under).collect();
@@ -104,8 +106,8 @@ fn the_least_times_and_the_best_splits_are_those_of_trying_every_split() {
     }
 }
 
-/// Figure 6. The tightest bound is that of 233 nodes, the largest Fibonacci number below 250, which split only into 144 and 89: alpha must
-/// be from 143.5 / 233 to below 144.5 / 233, from 0.61588 to 0.62017.
+/// Figure 6. The tightest bound is that of 233 nodes, the largest Fibonacci number below 250, which split only into 144
+/// and 89: alpha must be from 143.5 / 233 to below 144.5 / 233, from 0.61588 to 0.62017.
 #[test]
 fn the_alphas_that_serve_latency_2_up_to_250_nodes_are_those_that_split_233_into_144_and_89() {
     let tried = TWO.tried();

@@ -1,4 +1,5 @@
-//! Traces of MPI programs: what a replay takes, that every collective comes to its end in every communicator, and what is no trace.
+//! Traces of MPI programs: what a replay takes, that every collective comes to its end in every communicator, and what
+//! is no trace.
 
 use endpoint::{Endpoint, Error, Message as Sent, Program, Result, Tag, World};
 use machines::model::LogGp;
@@ -157,7 +158,8 @@ fn a_receive_that_was_cancelled_gets_nothing() {
     assert!(refused.ends_with("MPI_Cancel: found request 0, which is no receive"), "{refused}");
 }
 
-/// A call of every kind by a rank of a communicator of `size`, each also begun and waited for later, all of them under way at once.
+/// A call of every kind by a rank of a communicator of `size`, each also begun and waited for later, all of them under
+/// way at once.
 fn every_collective(communicator: u32, size: u32, is_root: bool) -> Vec<(u64, Call)> {
     let call = |&kind: &CollectiveKind| collective(kind, communicator, vec![1000; kind.counts(size, is_root)]);
     let blocking = CollectiveKind::ALL.iter().map(|kind| (1, Call::Collective(call(kind))));

@@ -1,10 +1,12 @@
 //! Broadcasts by the library's own collective, `MPI_Ibcast`.
 //!
-//! Broadcasts of different ranks are not ordered among each other, but MPI requires all ranks to call the collectives of a communicator
-//! in one order. So each rank that broadcasts has a communicator of its own. Nor do receivers know how long a broadcast is: a block of
-//! [`BLOCK`] bytes says so and holds its beginning, and a second broadcast carries the rest, if there is any.
+//! Broadcasts of different ranks are not ordered among each other, but MPI requires all ranks to call the collectives
+//! of a communicator in one order. So each rank that broadcasts has a communicator of its own. Nor do receivers know
+//! how long a broadcast is: a block of [`BLOCK`] bytes says so and holds its beginning, and a second broadcast carries
+//! the rest, if there is any.
 //!
-//! As in MPI, a broadcast completes only where every rank takes part in it: a rank that never receives may delay the others.
+//! As in MPI, a broadcast completes only where every rank takes part in it: a rank that never receives may delay the
+//! others.
 
 use std::collections::VecDeque;
 

@@ -7,9 +7,9 @@
 //!     the largest      an envelope, then the rest: messages that fit neither of these, and announcements of large ones
 //! ```
 //!
-//! A receiver does not know how long the next message is. So every message on this communicator fits into a buffer of [`SMALL`] bytes; a
-//! longer one is announced there, and is itself sent on another communicator, straight to its final place. Most messages have no envelope
-//! and no announcement: they cost nothing beyond what MPI itself costs.
+//! A receiver does not know how long the next message is. So every message on this communicator fits into a buffer of
+//! [`SMALL`] bytes; a longer one is announced there, and is itself sent on another communicator, straight to its final
+//! place. Most messages have no envelope and no announcement: they cost nothing beyond what MPI itself costs.
 
 use std::ffi::c_int;
 

@@ -11,8 +11,8 @@ use crate::Clock;
 
 /// This process's rank in a communicator of a host program, between whose calls Maquette programs run.
 ///
-/// Unlike a [`super::MpiWorld`], it neither begins nor ends MPI, and it waits without limit, as MPI does: a rank may come as late as it
-/// likes. Programs that broadcast in hardware can't be run.
+/// Unlike a [`super::MpiWorld`], it neither begins nor ends MPI, and it waits without limit, as MPI does: a rank may
+/// come as late as it likes. Programs that broadcast in hardware can't be run.
 #[derive(Debug)]
 pub struct MpiGuest {
     transport: Transport,
@@ -38,8 +38,8 @@ impl MpiGuest {
 
     /// Runs `program`; collective over all ranks. Nothing of it is under way when it has ended.
     ///
-    /// If the first long message from a rank is as long as one of the `places` lent for that rank, it is received there: the message that
-    /// the program gets lies in that place.
+    /// If the first long message from a rank is as long as one of the `places` lent for that rank, it is received
+    /// there: the message that the program gets lies in that place.
     ///
     /// # Errors
     /// The error with which this rank ends.

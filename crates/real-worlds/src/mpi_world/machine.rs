@@ -7,7 +7,8 @@
 //!     sleep until       over at its time, without the processor
 //! ```
 //!
-//! The processor does one thing at a time, as in every world. MPI makes progress whenever it is called, also while the program computes.
+//! The processor does one thing at a time, as in every world. MPI makes progress whenever it is called, also while the
+//! program computes.
 
 use std::collections::VecDeque;
 
@@ -24,7 +25,8 @@ use crate::{Clock, QUESTION_INTERVAL};
 
 /// Polls between two looks at the clock, where no operation waits for a time.
 const POLLS_BETWEEN_CLOCK_READINGS: u32 = 256;
-/// How often MPI is polled before a receive is late: the library may need several calls to notice a message that has arrived.
+/// How often MPI is polled before a receive is late: the library may need several calls to notice a message that has
+/// arrived.
 const POLLS_BEFORE_LATE: u32 = 16;
 /// A rank that only waits for a time wakes this long before it. [ps]
 const WAKE_BEFORE: Duration = Duration::from_microseconds(150);
@@ -180,8 +182,8 @@ impl<'world> MpiMachine<'world> {
         }
     }
 
-    /// Polls MPI once for the message of the only operation under way: less work than a [`MpiMachine::poll`], since a message of 8 B takes no
-    /// longer than a few of these steps.
+    /// Polls MPI once for the message of the only operation under way: less work than a [`MpiMachine::poll`], since a
+    /// message of 8 B takes no longer than a few of these steps.
     fn poll_only_receive(&mut self, from: Source, tags: Tags) -> Result<()> {
         self.transport.poll_unfinished()?;
         match self.transport.poll(source_rank(from))? {

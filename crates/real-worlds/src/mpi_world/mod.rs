@@ -10,8 +10,8 @@
 //!
 //! Inside a host program that has begun MPI, Maquette programs run on communicators of their own [guest].
 //!
-//! Receives are matched with messages in this crate, not by MPI: Maquette's tags are larger than MPI's, a rank may ask for a message from
-//! any rank until a deadline, and the length of the next message is not known in advance.
+//! Receives are matched with messages in this crate, not by MPI: Maquette's tags are larger than MPI's, a rank may ask
+//! for a message from any rank until a deadline, and the length of the next message is not known in advance.
 
 mod broadcasts;
 mod envelope;
@@ -38,7 +38,8 @@ use crate::{Clock, machine_time};
 /// How long a rank waits for a message by default.
 const DEFAULT_PATIENCE: Duration = Duration::from_microseconds(60_000_000);
 
-/// How long a rank waits before it aborts all others: mpiexec loses output that is still on its way when a job is aborted.
+/// How long a rank waits before it aborts all others: mpiexec loses output that is still on its way when a job is
+/// aborted.
 const ABORT_DELAY: std::time::Duration = std::time::Duration::from_millis(200);
 
 /// Why the world of MPI could not begin.
@@ -132,8 +133,8 @@ impl MpiWorld {
         Ok(world)
     }
 
-    /// A world of the first `ranks` processes, which must end before this one; nothing for the other processes. Collective over all
-    /// processes.
+    /// A world of the first `ranks` processes, which must end before this one; nothing for the other processes.
+    /// Collective over all processes.
     ///
     /// # Errors
     /// The library's error, or that the ranks could not agree on a time.
@@ -148,7 +149,8 @@ impl MpiWorld {
         self.limits.patience = patience;
     }
 
-    /// Sets what is asked now and then while this rank waits: whether it goes on. Otherwise it ends with [`Error::Stopped`].
+    /// Sets what is asked now and then while this rank waits: whether it goes on. Otherwise it ends with
+    /// [`Error::Stopped`].
     pub fn set_should_continue(&mut self, should_continue: fn() -> bool) {
         self.limits.should_continue = should_continue;
     }
@@ -181,14 +183,16 @@ impl MpiWorld {
     /// Runs `program`; collective over all ranks.
     ///
     /// # Errors
-    /// The error with which this rank ends: [`Error::Deadlock`] if nothing that it waits for has come within its patience.
+    /// The error with which this rank ends: [`Error::Deadlock`] if nothing that it waits for has come within its
+    /// patience.
     pub fn run<P: Program>(&mut self, program: &P) -> Result<P::Output> {
         let (rank, size) = (self.rank(), self.size());
         let output = executor::run_one(&mut self.machine(P::NEEDS)?, rank, size, program)?;
         program.check(rank, &output).map(|()| output)
     }
 
-    /// Runs `program`, apart from the messages of other programs: for communication before and after them. Collective over all ranks.
+    /// Runs `program`, apart from the messages of other programs: for communication before and after them. Collective
+    /// over all ranks.
     ///
     /// # Errors
     /// As [`MpiWorld::run`].
@@ -216,7 +220,8 @@ impl MpiWorld {
         self.transport.forget();
     }
 
-    /// Ends this world, and MPI with the last of its worlds; collective over its ranks. Nothing may be under way any more.
+    /// Ends this world, and MPI with the last of its worlds; collective over its ranks. Nothing may be under way any
+    /// more.
     ///
     /// # Errors
     /// The library's error.
@@ -234,8 +239,8 @@ impl MpiWorld {
         self.process.abort(status)
     }
 
-    /// Restarts time; collective over all ranks. Rank 0 sets the start for the ranks that share its clock. Each rank learns how many
-    /// ranks its computer has.
+    /// Restarts time; collective over all ranks. Rank 0 sets the start for the ranks that share its clock. Each rank
+    /// learns how many ranks its computer has.
     ///
     /// # Errors
     /// As [`MpiWorld::run`].
@@ -292,8 +297,8 @@ impl Program for Greeting<'_> {
     }
 }
 
-/// Identifies a computer since its last start: its parts may have names of their own, and yet one clock. Where the system has no such
-/// identifier, the name is used.
+/// Identifies a computer since its last start: its parts may have names of their own, and yet one clock. Where the
+/// system has no such identifier, the name is used.
 fn machine_id(name: &str) -> String {
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id");
     boot.map_or_else(|_| name.to_owned(), |boot| boot.trim_end().to_owned())

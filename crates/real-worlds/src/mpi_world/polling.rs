@@ -15,10 +15,11 @@ const SLEEP: Duration = Duration::from_micros(50);
 pub enum Waiting {
     /// It has a processor to itself, and polls again at once.
     Busy,
-    /// This computer has more ranks than processors: the sender that it waits for may itself be waiting for a processor.
+    /// This computer has more ranks than processors: the sender that it waits for may itself be waiting for a
+    /// processor.
     Yielding,
-    /// The same among ranks that may be busy-waiting themselves, as ranks that wait in MPI are: a rank that only yields is scheduled
-    /// again before they have used up their time slices, and finds nothing again and again.
+    /// The same among ranks that may be busy-waiting themselves, as ranks that wait in MPI are: a rank that only yields
+    /// is scheduled again before they have used up their time slices, and finds nothing again and again.
     Sleeping,
 }
 

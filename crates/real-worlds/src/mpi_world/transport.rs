@@ -32,8 +32,8 @@ pub(super) struct Transport {
     posted: Option<(Option<Rank>, Receive)>,
     /// A buffer for the next receive.
     buffer: Vec<u8>,
-    /// The requests of small messages whose sends are over for the rank, in order. They are tested while the rank waits anyway: a test costs as
-    /// much as the send itself.
+    /// The requests of small messages whose sends are over for the rank, in order. They are tested while the rank waits
+    /// anyway: a test costs as much as the send itself.
     leaving: VecDeque<Send>,
     /// Messages that arrived before a receive asked for them, in the order of arrival.
     unexpected: VecDeque<Incoming>,
@@ -256,7 +256,8 @@ impl Transport {
 
     /// A message that has arrived, if there is one; where all waiting receives name the same rank, only from that rank.
     ///
-    /// One receive is posted at a time, so that messages stay in order. Receiving from a named rank costs MPI less than from any.
+    /// One receive is posted at a time, so that messages stay in order. Receiving from a named rank costs MPI less than
+    /// from any.
     pub(super) fn poll(&mut self, wanted: Option<Rank>) -> Result<Option<Incoming>> {
         if let Some((_, receive)) = self.posted.take_if(|(from, _)| from.is_some() && *from != wanted) {
             match receive.cancel().map_err(failed)? {

@@ -9,8 +9,8 @@ pub struct UdpCounts {
     pub calls: u64,
     /// Bytes of headers handed to the kernel. [B]
     pub headers: u64,
-    /// Bytes of payloads handed to the kernel, which makes the only copy of them; zeros in place of what is only a size are included.
-    /// [B]
+    /// Bytes of payloads handed to the kernel, which makes the only copy of them; zeros in place of what is only a size
+    /// are included. [B]
     pub payloads: u64,
     /// Datagrams that arrived.
     pub received: u64,

@@ -9,8 +9,9 @@
 //!              \-- group's socket --  gets what is sent to all
 //! ```
 //!
-//! Only the kernel copies what is sent: a call gathers headers and parts of messages from where they are, up to 64 datagrams at once,
-//! which the kernel splits (UDP_SEGMENT) as late as it can. Without a group a broadcast is sent to one rank after another.
+//! Only the kernel copies what is sent: a call gathers headers and parts of messages from where they are, up to 64
+//! datagrams at once, which the kernel splits (UDP_SEGMENT) as late as it can. Without a group a broadcast is sent to
+//! one rank after another.
 //!
 //! Linux only.
 

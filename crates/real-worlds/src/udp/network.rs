@@ -17,8 +17,8 @@ use crate::Clock;
 pub struct UdpSettings {
     /// This rank.
     pub me: Rank,
-    /// The address of each rank's own socket, as others see it. Ranks that this one does not communicate with may be absent: where
-    /// one sends to many, the many know only the one.
+    /// The address of each rank's own socket, as others see it. Ranks that this one does not communicate with may be
+    /// absent: where one sends to many, the many know only the one.
     pub ranks: Vec<Option<SocketAddr>>,
     /// This rank's own socket, bound to the address of the interface to be used.
     pub socket: UdpSocket,

@@ -18,8 +18,8 @@ const BUFFER: usize = 4 << 20;
 
 /// Datagrams as bytes: a rank's own UDP socket and, if there is a group, one for what is sent to all.
 ///
-/// What is sent is gathered from where it is, as many datagrams at once as the kernel takes; what arrives is received in batches. Calls
-/// block.
+/// What is sent is gathered from where it is, as many datagrams at once as the kernel takes; what arrives is received
+/// in batches. Calls block.
 #[derive(Debug)]
 pub struct UdpPort {
     pub(super) own: UdpSocket,
@@ -44,7 +44,8 @@ pub struct KernelBuffers {
 }
 
 impl UdpPort {
-    /// A port on `socket`, which is bound, and on `group` if there is one. Datagrams longer than `longest` bytes can't be received.
+    /// A port on `socket`, which is bound, and on `group` if there is one. Datagrams longer than `longest` bytes can't
+    /// be received.
     ///
     /// # Errors
     /// Errors of the system when a socket can't be created or configured, or the group can't be joined.
@@ -76,8 +77,8 @@ impl UdpPort {
         self.pace.set(rate.map(Pace::new));
     }
 
-    /// Limits what is waiting to be sent to about `bytes`, as the kernel counts: until the interface has sent enough, the next call
-    /// waits. What is in the queue of the interface counts as waiting.
+    /// Limits what is waiting to be sent to about `bytes`, as the kernel counts: until the interface has sent enough,
+    /// the next call waits. What is in the queue of the interface counts as waiting.
     ///
     /// # Errors
     /// Errors of the system.

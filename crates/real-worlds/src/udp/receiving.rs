@@ -32,8 +32,8 @@ impl Arriving {
 }
 
 impl UdpPort {
-    /// Waits until something has arrived or the time is `until`; passes everything that is there to `take`, with the address of its
-    /// sender.
+    /// Waits until something has arrived or the time is `until`; passes everything that is there to `take`, with the
+    /// address of its sender.
     ///
     /// # Errors
     /// Errors of the system when nothing can be received any more.
@@ -122,8 +122,8 @@ impl UdpPort {
     }
 }
 
-/// Waits until something has arrived at one of `ports` or the time is `until`; returns the indices of those where it has. All have
-/// the same clock.
+/// Waits until something has arrived at one of `ports` or the time is `until`; returns the indices of those where it
+/// has. All have the same clock.
 ///
 /// # Errors
 /// Errors of the system.

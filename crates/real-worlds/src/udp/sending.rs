@@ -71,7 +71,8 @@ impl UdpPort {
         Ok(())
     }
 
-    /// How many of `pieces` make a burst that can be handed over at once: all must have the size of the first, and only the last may be shorter.
+    /// How many of `pieces` make a burst that can be handed over at once: all must have the size of the first, and only
+    /// the last may be shorter.
     fn burst(&self, pieces: &[Piece<'_>]) -> usize {
         let Some(size) = pieces.first().map(Piece::size) else { return 0 };
         if !self.cuts.get() || size == 0 {

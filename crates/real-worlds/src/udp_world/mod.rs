@@ -7,8 +7,8 @@
 //!    UdpNetwork   sockets of the loopback interface, and a multicast group
 //! ```
 //!
-//! Programs need not be able to move between threads, so all ranks share one: the rank whose sockets have something is next. To run
-//! each rank as a process there is `maquette launch`.
+//! Programs need not be able to move between threads, so all ranks share one: the rank whose sockets have something is
+//! next. To run each rank as a process there is `maquette launch`.
 
 mod polled;
 mod ranks;
@@ -35,8 +35,8 @@ pub struct UdpWorld {
 }
 
 impl UdpWorld {
-    /// A world whose ranks send messages with these parameters. If the machine forbids multicast, a broadcast is sent to one rank
-    /// after another, and [`UdpWorld::no_multicast`] tells why.
+    /// A world whose ranks send messages with these parameters. If the machine forbids multicast, a broadcast is sent
+    /// to one rank after another, and [`UdpWorld::no_multicast`] tells why.
     pub fn new(parameters: Parameters) -> UdpWorld {
         // Two worlds on one machine share a group only by chance, and then on different ports.
         let [_, _, high, low] = (machine_time() as u32).to_be_bytes();
@@ -55,7 +55,8 @@ impl UdpWorld {
         self.refused.as_deref()
     }
 
-    /// Runs `program` on `ranks` ranks as long as `should_continue`, which is called at least every 50 ms, returns true.
+    /// Runs `program` on `ranks` ranks as long as `should_continue`, which is called at least every 50 ms, returns
+    /// true.
     ///
     /// # Errors
     /// Those of [`World::run`]; [`Error::Stopped`] when `should_continue` returned false.

@@ -1,5 +1,5 @@
-//! What ranks did, and when, as a Gantt chart: a row for each rank, or for a block of ranks where there are many, with the critical path
-//! across them.
+//! What ranks did, and when, as a Gantt chart: a row for each rank, or for a block of ranks where there are many, with
+//! the critical path across them.
 
 use std::iter::zip;
 
@@ -13,7 +13,8 @@ use crate::frame::titled;
 use crate::markup::{Element, element};
 use crate::terminal::rounded;
 
-/// Up to this many stretches of time are drawn one by one; more are drawn as cells, each in the colour of what took most of its time.
+/// Up to this many stretches of time are drawn one by one; more are drawn as cells, each in the colour of what took
+/// most of its time.
 const FEW: usize = 3_000;
 /// Columns, where stretches are drawn one by one.
 const FINE: u32 = 10_000;

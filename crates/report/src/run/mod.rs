@@ -1,5 +1,5 @@
-//! The page of a run: what took its time, on which channels, and who waited for whom. Large data is aggregated before it is drawn, so
-//! that the page of a million messages is no larger than that of a thousand.
+//! The page of a run: what took its time, on which channels, and who waited for whom. Large data is aggregated before
+//! it is drawn, so that the page of a million messages is no larger than that of a thousand.
 
 mod gantt;
 mod message_times;

@@ -57,7 +57,8 @@ pub(super) fn ticks_of_count(count: usize, most: usize) -> Vec<Tick> {
     (0..count).step_by(step).map(|number| ((number as f64 + 0.5) / count as f64, number.to_string())).collect()
 }
 
-/// Cells of one colour, from left to right and top to bottom, drawn as a line through their middles, as thick as they are high.
+/// Cells of one colour, from left to right and top to bottom, drawn as a line through their middles, as thick as they
+/// are high.
 #[derive(Debug, Default)]
 pub(super) struct Cells {
     path: String,

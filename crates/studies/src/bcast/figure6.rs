@@ -44,8 +44,8 @@ fn ours() -> Result<Parameters, MissingAnswer> {
     }
 }
 
-/// The share of memory that a broadcast saves over a channel to every rank, counting everything that the sending side of rank 0 of `n`
-/// holds, with all queues and buffers full. The receiving side is equally large in both cases.
+/// The share of memory that a broadcast saves over a channel to every rank, counting everything that the sending side
+/// of rank 0 of `n` holds, with all queues and buffers full. The receiving side is equally large in both cases.
 fn counted(n: u32, parameters: &Parameters) -> Result<f64, MissingAnswer> {
     let push = Push { first: u32::MAX, second: 0 };
     let full = Parameters { push, broadcast_protocol: BroadcastProtocol::Simple, ..*parameters };

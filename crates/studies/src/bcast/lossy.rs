@@ -66,8 +66,8 @@ impl Program for ToLate {
     }
 }
 
-/// How often a new packet was broadcast to all while a receiver of a retransmission had not yet reported since. A report consists of
-/// `header` alone.
+/// How often a new packet was broadcast to all while a receiver of a retransmission had not yet reported since. A
+/// report consists of `header` alone.
 pub fn broadcast_while_behind(log: &[FrameRecord], header: Bytes) -> u32 {
     let mut events: Vec<(Time, Event)> = log.iter().filter_map(|frame| event(frame, header)).collect();
     events.sort();

@@ -1,7 +1,7 @@
 //! The broadcast study: reliable messages and broadcasts over a switched Ethernet, beside a tree over TCP.
 //!
-//! One file per figure or section. How the machines' costs were chosen, and what we take a latency of a broadcast to be, is in
-//! experiments/bcast/parameters.md.
+//! One file per figure or section. How the machines' costs were chosen, and what we take a latency of a broadcast to
+//! be, is in experiments/bcast/parameters.md.
 
 mod charts;
 mod figure3;

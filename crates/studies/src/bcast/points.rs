@@ -4,8 +4,8 @@ use super::job::{Job, System};
 use super::simulate::Measured;
 use crate::points::{By, Point, Value};
 
-/// A broadcast of so many bytes to so many nodes, and a message of the same size back, 500 times: the mean without the quickest and the
-/// slowest tenth.
+/// A broadcast of so many bytes to so many nodes, and a message of the same size back, 500 times: the mean without the
+/// quickest and the slowest tenth.
 macro_rules! broadcast_and_reply {
     ($bytes:literal, $nodes:literal) => {
         concat!(

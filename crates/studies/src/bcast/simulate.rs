@@ -44,7 +44,8 @@ const CHOSEN_WITHIN: [&str; 4] =
 /// The result of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
-    /// The time of a round at the root, averaged over the middle of all rounds; for a single broadcast, until the last node had it.
+    /// The time of a round at the root, averaged over the middle of all rounds; for a single broadcast, until the last
+    /// node had it.
     pub time: Duration,
     /// For each rank, how many messages were right, out of those that it should have had.
     pub right: Vec<(u32, u32)>,

@@ -55,7 +55,8 @@ fn times_of(runs: &Results, nodes: u32, bytes: u32) -> Result<Times, MissingAnsw
     Ok(Times { pairwise: pairwise?, recursive: recursive?, balanced: balanced? })
 }
 
-/// The text's statements about messages of that size on `nodes` nodes: quantities by name, each a quotient of two times.
+/// The text's statements about messages of that size on `nodes` nodes: quantities by name, each a quotient of two
+/// times.
 fn quotients(nodes: u32, bytes: u32, times: &Times) -> Vec<(&'static str, f64)> {
     let Times { pairwise, recursive, balanced } = *times;
     let (least, most) = (pairwise.min(balanced), pairwise.max(balanced));
@@ -116,9 +117,9 @@ mod tests {
     const EMPTY: f64 = 88.0;
     const LEAST_A_BYTE: f64 = 1.0 / 16.0;
 
-    /// How much longer recursive exchange takes on 256 nodes than pairwise, at least, if a message of `bytes` over each level of the tree
-    /// takes 88 us and a time for every byte that is no less than the peak rate allows. Where a message and its answer go one after
-    /// the other, both take twice that. [us]
+    /// How much longer recursive exchange takes on 256 nodes than pairwise, at least, if a message of `bytes` over each
+    /// level of the tree takes 88 us and a time for every byte that is no less than the peak rate allows. Where a
+    /// message and its answer go one after the other, both take twice that. [us]
     fn recursive_takes_longer(bytes: f64) -> f64 {
         // In both, a node's partners are below the first, second, third and fourth level of routers.
         let [pairwise, recursive] = [[3.0, 12.0, 48.0, 192.0], [2.0; 4]];

@@ -42,8 +42,8 @@ pub enum Job {
         /// The receiving node.
         to: u32,
     },
-    /// All nodes at once send to the one whose number differs by `distance`, as fast as the network accepts: the nodes cost
-    /// nothing.
+    /// All nodes at once send to the one whose number differs by `distance`, as fast as the network accepts: the nodes
+    /// cost nothing.
     Flow {
         /// The number of nodes.
         nodes: u32,
@@ -137,7 +137,8 @@ impl AnyJob for Job {
             Job::Random { percent, bytes, .. } => f64::from(percent) * 9.92 * packets(bytes) * hops(NODES),
             Job::Application { application, .. } => {
                 let printed = application.printed();
-                // And the mesh has to be generated, which takes as long as some twenty packets for each of its vertices.
+                // And the mesh has to be generated, which takes as long as some twenty packets for each of its
+                // vertices.
                 let messages = f64::from(printed.percent) * 9.92 * packets(printed.mean_bytes) * hops(NODES);
                 messages + f64::from(application.vertices()) * 120.0
             }

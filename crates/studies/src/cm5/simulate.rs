@@ -41,8 +41,8 @@ pub struct TransformCosts {
 /// The costs of the study, fitted to half of Table 5: `search` finds them.
 pub const TRANSFORM_COSTS: TransformCosts =
     TransformCosts { operation: Duration::from_nanoseconds(594), block: Duration::from_nanoseconds(12_500) };
-/// The time for an application to gather a byte of a message, and again to scatter it, fitted to half of Table 12: `search`
-/// finds it.
+/// The time for an application to gather a byte of a message, and again to scatter it, fitted to half of Table 12:
+/// `search` finds it.
 pub const GATHER: Duration = Duration::from_nanoseconds(280);
 /// The time per byte where a complete exchange forwards messages: that of the node to copy one.
 pub const RESHUFFLE: Duration = Duration::from_picoseconds(50_761);
@@ -70,8 +70,8 @@ pub struct Setup {
     pub reshuffle: Duration,
     /// The time for an application to gather a byte of a message, and again to scatter it.
     pub gather: Duration,
-    /// Whether conjugate gradient has a random pattern of the printed density and size; otherwise it has that of a grid in blocks,
-    /// altered to them.
+    /// Whether conjugate gradient has a random pattern of the printed density and size; otherwise it has that of a grid
+    /// in blocks, altered to them.
     pub random_gradient: bool,
 }
 

@@ -219,8 +219,8 @@ mod tests {
     use super::super::job::NODES;
     use super::*;
 
-    /// Apart from the network, which of the two is faster on a random pattern is chance: renamed nodes make one schedule the other, and a
-    /// renamed pattern is as likely as the pattern.
+    /// Apart from the network, which of the two is faster on a random pattern is chance: renamed nodes make one
+    /// schedule the other, and a renamed pattern is as likely as the pattern.
     #[test]
     fn balanced_scheduling_is_pairwise_scheduling_of_renamed_nodes() {
         let rename = |rank: Rank, by: u32| Rank((rank.0 + by) % NODES);

@@ -18,8 +18,8 @@ fn reproduced(wanted: fn(&Job) -> bool) -> Reproduction {
     Reproduction::of(vec![conclude(SUBJECT, paper().unwrap(), &some, &watch).unwrap()])
 }
 
-/// Schedules are reproduced exactly: they involve no model of a machine. What the paper says about the networks takes little
-/// time to judge.
+/// Schedules are reproduced exactly: they involve no model of a machine. What the paper says about the networks takes
+/// little time to judge.
 #[test]
 fn the_exact_claims_are_met_and_the_network_is_judged() {
     let done = reproduced(|job| matches!(job, Job::Empty { .. } | Job::Flow { .. }));

@@ -44,8 +44,8 @@ fn judge(claim: &Claim, runs: &Results) -> Result<Findings, MissingAnswer> {
     }
 }
 
-/// The deviation of a build's course from a straight line from the end of the first part to the end; infinite if it has too short
-/// a course. [% of the build time]
+/// The deviation of a build's course from a straight line from the end of the first part to the end; infinite if it has
+/// too short a course. [% of the build time]
 fn off_line(measured: &Measured) -> f64 {
     let points: Vec<(f64, f64)> = measured.times().filter(|(inserts, _)| *inserts >= PART as f64).collect();
     let [first, _, .., last] = points.as_slice() else { return f64::INFINITY };
@@ -54,7 +54,8 @@ fn off_line(measured: &Measured) -> f64 {
     deviation.fold(0.0, f64::max) / last.1 * 100.0
 }
 
-/// How much longer an insert takes in the last parts than in as many before them; infinite if there are none before. [%]
+/// How much longer an insert takes in the last parts than in as many before them; infinite if there are none before.
+/// [%]
 fn growth(measured: &Measured) -> f64 {
     let parts = measured.parts(PART);
     let mean = |parts: &[f64]| parts.iter().sum::<f64>() / parts.len().max(1) as f64;

@@ -15,7 +15,8 @@ use report::{Axis, Measure, legend};
 const FIRST: usize = 20_000;
 /// The number of consecutive inserts over which the time of one is averaged.
 const WINDOW: usize = 1_000;
-/// There are enough servers when an insert takes at most this much longer than the mean of the second half of the build. [%]
+/// There are enough servers when an insert takes at most this much longer than the mean of the second half of the
+/// build. [%]
 const SETTLED: f64 = 20.0;
 /// The number of clients that needs the most servers.
 const MOST_CLIENTS: u32 = CLIENTS[CLIENTS.len() - 1];

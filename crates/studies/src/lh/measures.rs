@@ -32,8 +32,8 @@ pub fn deviation(ours: f64, printed: f64) -> f64 {
 }
 
 impl Measured {
-    /// The time of each `inserts` consecutive inserts, from the beginning of the build on; a remainder at the end is left out.
-    /// [us per insert]
+    /// The time of each `inserts` consecutive inserts, from the beginning of the build on; a remainder at the end is
+    /// left out. [us per insert]
     pub fn parts(&self, inserts: usize) -> Vec<f64> {
         let each = (inserts / STEP).max(1);
         let ends: Vec<f64> =

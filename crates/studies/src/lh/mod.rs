@@ -1,6 +1,7 @@
 //! The LH*LH study: clients build a table that is spread over servers, on models of a Parsytec CC.
 //!
-//! One file per figure or table. What the paper leaves open, and how the study chooses it, is in experiments/lh/parameters.md.
+//! One file per figure or table. What the paper leaves open, and how the study chooses it, is in
+//! experiments/lh/parameters.md.
 
 mod charts;
 mod figure2;

@@ -31,8 +31,8 @@ pub const STUDY: StudyOfLh = StudyOfLh {
     draw: |_: &Claims, _| Ok(Some(draw())),
 };
 
-/// How many requests are forwarded never, once, twice, and more often: one for each file, each older image and each hash that makes
-/// a difference.
+/// How many requests are forwarded never, once, twice, and more often: one for each file, each older image and each
+/// hash that makes a difference.
 fn cases() -> [u64; MOST + 2] {
     let mut counts = [0; MOST + 2];
     for file in (1..=SERVERS).map(Extent::of) {

@@ -91,7 +91,8 @@ fn random_ahead(one: &GainComparison) -> (String, f64) {
     (one.load.name().to_string(), means[0] - others)
 }
 
-/// `findings` with the differences of RoundRobin and IdleFixed, and of IdleRnd and IdleFixed with few buffers and with many.
+/// `findings` with the differences of RoundRobin and IdleFixed, and of IdleRnd and IdleFixed with few buffers and with
+/// many.
 fn likeness(findings: Findings, round_robin: &[f64], idle_fixed: &[f64], idle_random: &[f64]) -> Findings {
     let distance =
         |one: &[f64], other: &[f64]| mean(&one.iter().zip(other).map(|(a, b)| (a - b).abs()).collect::<Vec<_>>());
@@ -143,9 +144,9 @@ mod tests {
     use super::super::{Setup, run_with};
     use super::*;
 
-    /// A node's router has as many channels up as nodes, and a packet keeps one up for no longer than it is at the front of its input. So
-    /// three others leave one idle, unless a header asks before the tail ahead of it is through: if a router takes no less
-    /// time than a flit, one strategy is the other.
+    /// A node's router has as many channels up as nodes, and a packet keeps one up for no longer than it is at the
+    /// front of its input. So three others leave one idle, unless a header asks before the tail ahead of it is through:
+    /// if a router takes no less time than a flit, one strategy is the other.
     #[test]
     fn an_idle_layer_is_always_found_unless_a_header_asks_before_the_tail_ahead_is_through() {
         let took = |routing_delay: &str, buffers, layer| {

@@ -17,8 +17,8 @@ pub const STUDY: StudyOfMoc = StudyOfMoc {
     draw: |_: &Claims, _| draw(),
 };
 
-/// The networks of the paper, and their descriptions. claims.toml has their required composition: a mesh of 2x2 has 4 links, one of
-/// 4x4 has 24; each is a channel each way, in as many layers as the mesh has.
+/// The networks of the paper, and their descriptions. claims.toml has their required composition: a mesh of 2x2 has 4
+/// links, one of 4x4 has 24; each is a channel each way, in as many layers as the mesh has.
 const NETWORKS: [(&str, &str); 4] = [
     ("moc-2-1", "2x2 mesh of 4-node routers"),
     ("moc-3-2", "4x4 mesh of 4-node routers"),

@@ -60,8 +60,8 @@ const CHOSEN: [&str; 6] = [
 /// With which settings a run is made besides those of its preset. The default is what `maquette reproduce moc` uses.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Setup {
-    /// Fields of the description of every Mesh of Clos that are set to other values; if the name begins with `gcel.`, of the
-    /// GCel.
+    /// Fields of the description of every Mesh of Clos that are set to other values; if the name begins with `gcel.`,
+    /// of the GCel.
     pub settings: Vec<(String, String)>,
     /// The costs of nodes and networks, beside these settings.
     pub costs: Costs,

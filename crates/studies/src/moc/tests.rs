@@ -181,7 +181,8 @@ fn worst_at(job: &Job, bytes: u32) -> Measured {
     took(if (job.bytes, job.buffers) == (bytes, 64) { 1_000.0 + slower } else { 1_000.0 })
 }
 
-/// With more buffers packets leave sooner, and receivers wait for `idle`, or longer with short messages and more than two buffers. [us]
+/// With more buffers packets leave sooner, and receivers wait for `idle`, or longer with short messages and more than
+/// two buffers. [us]
 fn sent_away(job: &Job, idle: f64) -> Measured {
     let idle = if job.bytes == 128 && job.buffers > 2 { idle + 80.0 } else { idle };
     let mut measured = took(1_000.0);

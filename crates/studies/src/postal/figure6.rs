@@ -50,7 +50,8 @@ fn judge(two: Lambda, arbitrary: Lambda) -> Findings {
         .with_number("alphas_for_all_1_95", if of_arbitrary.is_some() { 1.0 } else { 0.0 })
 }
 
-/// The trees of figures 6 and 7: the smallest and the largest optimal alpha of every number of nodes, triangle by triangle.
+/// The trees of figures 6 and 7: the smallest and the largest optimal alpha of every number of nodes, triangle by
+/// triangle.
 fn tree(of: (u64, u64, &str)) -> Element {
     let ranges = alpha_ranges(lambda(of), 2..=NODES);
     // Within a triangle the smallest alpha rises with the number of nodes; the next one begins further to the left.

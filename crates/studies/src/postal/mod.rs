@@ -1,7 +1,7 @@
 //! The postal-model study: the latency lambda of a machine, broadcasts and global combines tuned by it.
 //!
-//! One file per figure or table. The Delta's costs were fitted to what the paper says about its figures 3 and 4; the preset
-//! `delta` says how.
+//! One file per figure or table. The Delta's costs were fitted to what the paper says about its figures 3 and 4; the
+//! preset `delta` says how.
 
 mod charts;
 mod figure10;

@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use crate::Findings;
 
-/// The numbers of a table; `key` is their name, and `place` says in words what the number at an index is, counted from 0.
+/// The numbers of a table; `key` is their name, and `place` says in words what the number at an index is, counted from
+/// 0.
 pub(super) fn judge(key: &'static str, ours: &[f64], place: impl Fn(usize) -> String) -> Findings {
     let cases = ours.iter().enumerate().map(|(index, ours)| (place(index), *ours));
     Findings::numbers(json!({ key: ours }), Value::Null).with(key, cases)

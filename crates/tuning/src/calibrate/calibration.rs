@@ -110,8 +110,8 @@ pub struct Estimate {
     pub text: String,
     /// The same in its base unit.
     pub value: f64,
-    /// Half the width of its 95% confidence interval, in its base unit; none if the times do not determine it, or the search was
-    /// interrupted before it was known.
+    /// Half the width of its 95% confidence interval, in its base unit; none if the times do not determine it, or the
+    /// search was interrupted before it was known.
     pub confidence: Option<f64>,
     /// Whether it is at an end of its range beyond which the best value may lie: any but zero.
     pub at_bound: bool,
@@ -173,7 +173,8 @@ impl Calibration {
         Ok(())
     }
 
-    /// Fits the parameters by least squares of the relative errors of the times that are not held out, each with its weight.
+    /// Fits the parameters by least squares of the relative errors of the times that are not held out, each with its
+    /// weight.
     ///
     /// # Errors
     /// A program that can't run with the initial values; an interruption before anything was known.
@@ -190,7 +191,8 @@ impl Calibration {
             evaluations += 1;
             let errors = match self.errors(places, &fitted_to, effort, &show) {
                 Some(Ok(errors)) => errors,
-                // Values that are impossible for the machine, or impossible together, are rejected; but the first must be possible.
+                // Values that are impossible for the machine, or impossible together, are rejected; but the first must
+                // be possible.
                 Some(Err(error)) if best.is_none() => {
                     failure = Some(error);
                     return None;
@@ -310,8 +312,8 @@ impl Calibration {
         Some(Ok(which.iter().map(|&index| sums[index] / self.measurements[index].trials.len() as f64).collect()))
     }
 
-    /// The report on the best point. It is completed even if the search was interrupted, except for the errors of the parameters,
-    /// which take longer.
+    /// The report on the best point. It is completed even if the search was interrupted, except for the errors of the
+    /// parameters, which take longer.
     fn outcome(&self, places: &[f64], evaluations: u32, effort: &Effort<'_>) -> Result<Outcome, CalibrationError> {
         let interrupted = effort.interrupted.load(Ordering::Relaxed);
         let never = AtomicBool::new(false);
@@ -365,9 +367,9 @@ impl Calibration {
     }
 }
 
-/// The place that is found from `start`: by derivatives, which take few evaluations even with many parameters, and by a simplex, which finds
-/// its way where simulated times jump, as single packets are in time or late. If the simplex is behind, another goes on from where the
-/// derivatives have led.
+/// The place that is found from `start`: by derivatives, which take few evaluations even with many parameters, and by a
+/// simplex, which finds its way where simulated times jump, as single packets are in time or late. If the simplex is
+/// behind, another goes on from where the derivatives have led.
 fn search(start: &[f64], evaluations: u32, residuals: &mut dyn FnMut(&[f64]) -> Option<Vec<f64>>) -> Option<Best> {
     let by_derivatives = least_squares(start, evaluations, &mut *residuals)?;
     let left = evaluations - by_derivatives.evaluations;
@@ -386,7 +388,9 @@ fn search(start: &[f64], evaluations: u32, residuals: &mut dyn FnMut(&[f64]) -> 
     Some(refined.filter(|refined| refined.value < by_derivatives.value).unwrap_or(by_derivatives))
 }
 
-/// How many evaluations the simplex from the start has for each parameter. Chosen: with two or three it is at its end after 50 to 65 for each.
+/// How many evaluations the simplex from the start has for each parameter. Chosen: with two or three it is at its end
+/// after 50 to 65 for each.
 const SIMPLEX_EACH: u32 = 80;
-/// By what share less the sum of squares must be for a place to be better than that of the simplex: where both have found the same, that counts.
+/// By what share less the sum of squares must be for a place to be better than that of the simplex: where both have
+/// found the same, that counts.
 const WORTHWHILE: f64 = 1e-3;

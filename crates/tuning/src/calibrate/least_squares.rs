@@ -1,10 +1,12 @@
-//! The method of Levenberg and Marquardt: the least sum of squares of several values that depend on the same coordinates.
+//! The method of Levenberg and Marquardt: the least sum of squares of several values that depend on the same
+//! coordinates.
 
 use super::simplex::Best;
 use super::uncertainty::inverse;
 
-/// Searches for the least sum of squares of `residuals` in the unit cube, from `start`. It ends early, with the best point so far,
-/// after so many `evaluations`, or when `residuals` returns none. Residuals that are not finite are worse than any others.
+/// Searches for the least sum of squares of `residuals` in the unit cube, from `start`. It ends early, with the best
+/// point so far, after so many `evaluations`, or when `residuals` returns none. Residuals that are not finite are worse
+/// than any others.
 ///
 /// ```text
 ///   J = derivatives of the residuals r at x, by central differences
@@ -12,11 +14,12 @@ use super::uncertainty::inverse;
 ///   x + d is better than x:  x = x + d, l = l / 10        else:  l = 10 l
 /// ```
 ///
-/// Points outside the cube are projected onto its surface, and coordinates that a step would only press against it are left out of
-/// the step. The differences are so wide that single packets, on which simulated times also depend, hardly matter.
+/// Points outside the cube are projected onto its surface, and coordinates that a step would only press against it are
+/// left out of the step. The differences are so wide that single packets, on which simulated times also depend, hardly
+/// matter.
 ///
-/// Source: Marquardt, "An algorithm for least-squares estimation of nonlinear parameters", Journal of the Society for Industrial and
-/// Applied Mathematics 11, 1963.
+/// Source: Marquardt, "An algorithm for least-squares estimation of nonlinear parameters", Journal of the Society for
+/// Industrial and Applied Mathematics 11, 1963.
 pub fn least_squares(
     start: &[f64],
     evaluations: u32,
@@ -38,7 +41,8 @@ pub fn least_squares(
     Some(Best { point, value, evaluations: evaluations - search.left })
 }
 
-/// How far from a point its derivatives are taken, to either side, as a share of the range: more than what rounding to packets and picoseconds hides.
+/// How far from a point its derivatives are taken, to either side, as a share of the range: more than what rounding to
+/// packets and picoseconds hides.
 const STEP: f64 = 0.02;
 const FIRST_DAMPING: f64 = 1e-2;
 /// With more damping than this, steps are so short that nothing better is near.
@@ -77,13 +81,15 @@ impl Search<'_> {
         Some(Point { place, residuals, value })
     }
 
-    /// The derivatives of the residuals: a row for each coordinate. Where one side is impossible for the machine, the coordinate stays where it is.
+    /// The derivatives of the residuals: a row for each coordinate. Where one side is impossible for the machine, the
+    /// coordinate stays where it is.
     fn jacobian(&mut self, at: &Point) -> Option<Vec<Vec<f64>>> {
         let rows = derivatives(&at.place, |place| Some(self.evaluate(place.to_vec())?.residuals))?;
         Some(rows.into_iter().map(|row| row.unwrap_or_else(|| vec![0.0; at.residuals.len()])).collect())
     }
 
-    /// A better point, with as much more damping as it takes, and less for the next; none if there is none, or at the end.
+    /// A better point, with as much more damping as it takes, and less for the next; none if there is none, or at the
+    /// end.
     fn descend(&mut self, at: &Point, jacobian: &[Vec<f64>], damping: &mut f64) -> Option<Point> {
         while *damping <= MOST_DAMPING {
             let moved = self.evaluate(step(at, jacobian, *damping)?)?;
@@ -97,8 +103,9 @@ impl Search<'_> {
     }
 }
 
-/// The derivatives of `residuals` at a point of the unit cube, by central differences within it: a row for each coordinate, none for one in which
-/// residuals nearby are not finite. It ends early, with none, when `residuals` returns none.
+/// The derivatives of `residuals` at a point of the unit cube, by central differences within it: a row for each
+/// coordinate, none for one in which residuals nearby are not finite. It ends early, with none, when `residuals`
+/// returns none.
 pub(super) fn derivatives(
     at: &[f64],
     mut residuals: impl FnMut(&[f64]) -> Option<Vec<f64>>,

@@ -81,7 +81,8 @@ impl Parameter {
         Ok(Parameter { name: name.to_string(), kind, low: low_value, high: high_value })
     }
 
-    /// The value at `place` in the range, from 0 to 1, by equal factors. A range that begins at zero is entered one base unit higher:
+    /// The value at `place` in the range, from 0 to 1, by equal factors. A range that begins at zero is entered one
+    /// base unit higher:
     ///
     /// ```text
     ///   value + shift = (low + shift) ((high + shift) / (low + shift))^place        shift = 1 if low = 0, else 0
@@ -130,7 +131,8 @@ impl Parameter {
         }
     }
 
-    /// A value times `factor`, as written in a description; nothing unless it is a duration, which alone a computer's speed changes.
+    /// A value times `factor`, as written in a description; nothing unless it is a duration, which alone a computer's
+    /// speed changes.
     pub fn scaled_text(&self, value: f64, factor: f64) -> Option<String> {
         (self.kind == Kind::Duration).then(|| self.text(rounded(value * factor, DIGITS)))
     }

@@ -22,8 +22,8 @@ pub struct Limits {
     pub restarts: u32,
 }
 
-/// Searches for the minimum of `function` in the unit cube, from `start`. It ends early, with the best point so far, when `function`
-/// returns none.
+/// Searches for the minimum of `function` in the unit cube, from `start`. It ends early, with the best point so far,
+/// when `function` returns none.
 ///
 /// A simplex of n + 1 corners in n dimensions moves away from its worst corner:
 ///
@@ -35,12 +35,12 @@ pub struct Limits {
 ///   k = c - g (c - w)      or inside                   else:              shrink all corners towards the best one
 /// ```
 ///
-/// with b = 1 + 2/n, g = 3/4 - 1/(2n) and 1 - 1/n for shrinking, so that it still moves in many dimensions. Points outside the cube
-/// are projected onto its surface. When the simplex has become too small, a new one is spread out around the best point, in the
-/// opposite direction and smaller each time.
+/// with b = 1 + 2/n, g = 3/4 - 1/(2n) and 1 - 1/n for shrinking, so that it still moves in many dimensions. Points
+/// outside the cube are projected onto its surface. When the simplex has become too small, a new one is spread out
+/// around the best point, in the opposite direction and smaller each time.
 ///
-/// Source: Nelder and Mead, "A simplex method for function minimization", The Computer Journal 7, 1965; the factors: Gao and
-/// Han, Computational Optimization and Applications 51, 2012.
+/// Source: Nelder and Mead, "A simplex method for function minimization", The Computer Journal 7, 1965; the factors:
+/// Gao and Han, Computational Optimization and Applications 51, 2012.
 pub fn minimize(start: &[f64], limits: Limits, mut function: impl FnMut(&[f64]) -> Option<f64>) -> Option<Best> {
     let mut search = Search { function: &mut function, limits, evaluations: 0 };
     let mut best = search.evaluate(start.to_vec())?;

@@ -1,7 +1,7 @@
 //! The uncertainty of fitted parameters.
 
-/// The standard error of each parameter, from the residuals at the best point and their derivatives with respect to each parameter
-/// (`jacobian`, one row per residual). None where the residuals do not determine it.
+/// The standard error of each parameter, from the residuals at the best point and their derivatives with respect to
+/// each parameter (`jacobian`, one row per residual). None where the residuals do not determine it.
 ///
 /// ```text
 ///   s^2 = sum r^2 / (N - p)        covariance = s^2 (J^T J)^-1        standard error = its diagonal's root
@@ -28,7 +28,8 @@ pub fn standard_errors(residuals: &[f64], jacobian: &[Vec<f64>]) -> Vec<Option<f
     errors
 }
 
-/// The inverse of a symmetric positive definite matrix, by elimination with the largest pivot first; none if it has none.
+/// The inverse of a symmetric positive definite matrix, by elimination with the largest pivot first; none if it has
+/// none.
 pub(super) fn inverse(mut matrix: Vec<Vec<f64>>) -> Option<Vec<Vec<f64>>> {
     let n = matrix.len();
     let largest = (0..n).map(|it| matrix[it][it]).fold(0.0, f64::max);
@@ -61,8 +62,8 @@ pub(super) fn inverse(mut matrix: Vec<Vec<f64>>) -> Option<Vec<Vec<f64>>> {
 mod tests {
     use super::*;
 
-    /// For a straight line the errors are those of linear regression: Anscombe's first quartet, as every textbook prints it
-    /// (1.125 and 0.118).
+    /// For a straight line the errors are those of linear regression: Anscombe's first quartet, as every textbook
+    /// prints it (1.125 and 0.118).
     #[test]
     fn errors_of_a_line_are_those_of_linear_regression() {
         let x = [10.0, 8.0, 13.0, 9.0, 11.0, 14.0, 6.0, 4.0, 12.0, 7.0, 5.0];

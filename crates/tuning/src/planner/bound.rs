@@ -91,8 +91,8 @@ pub(super) fn on(question: &Question, site: &Site<'_>) -> Bound {
     across(question, site).into_iter().fold(bound, larger)
 }
 
-/// The bounds from what must go from one half of the nodes to the other, for several ways of halving them: whatever goes between two sets of
-/// nodes goes through the narrowest cut between them.
+/// The bounds from what must go from one half of the nodes to the other, for several ways of halving them: whatever
+/// goes between two sets of nodes goes through the narrowest cut between them.
 fn across(question: &Question, site: &Site<'_>) -> Vec<Bound> {
     let Interconnect::Flits(network) = &site.machine.interconnect else { return Vec::new() };
     if network.channels.len() > MOST_CHANNELS {
@@ -148,7 +148,8 @@ pub(super) fn of(question: &Question, machine: &Machine) -> Bound {
     let others = u64::from(ranks.saturating_sub(1));
     let bounds = match question {
         Question::Complete { bytes, .. } => {
-            // Messages may be forwarded together: that a rank has a message for each other does not mean that it sends as many.
+            // Messages may be forwarded together: that a rank has a message for each other does not mean that it sends
+            // as many.
             let all = Bytes(others.saturating_mul(bytes.0));
             let own = Traffic::of(others.min(1), all);
             let of_node = |beside: u64| beside.saturating_mul(u64::from(ranks) - beside).saturating_mul(bytes.0);
@@ -270,7 +271,8 @@ fn processors(machine: &Machine, sent: Traffic, received: Traffic) -> Bound {
                 Bytes(received.bytes),
                 received.messages + 1,
             ));
-            // While a send waits the processor is free for other operations of the rank, but the last to be set up is over only after its wait.
+            // While a send waits the processor is free for other operations of the rank, but the last to be set up is
+            // over only after its wait.
             let last_wait = for_each(waiting(node), sent.messages.min(1));
             let program = set_up.saturating_add(taken_out.max(last_wait));
             let moved = if rides { Bytes(0) } else { bytes };
@@ -285,7 +287,8 @@ fn processors(machine: &Machine, sent: Traffic, received: Traffic) -> Bound {
     Bound { time: Duration::from_picoseconds(time), reason: Reason::Processors }
 }
 
-/// How long at least a send waits, in addition to its set-up: until the message has left, or has arrived and a system message says so.
+/// How long at least a send waits, in addition to its set-up: until the message has left, or has arrived and a system
+/// message says so.
 fn waiting(node: &NodeCosts) -> Duration {
     let left = node.message_send + node.packet_send;
     match node.send {
@@ -369,8 +372,8 @@ impl Least {
     }
 }
 
-/// The bytes between the ranks of a node and all others, `of` so many ranks of that node, over the wire that these share; no time where
-/// ranks share no wire, or are all on one node.
+/// The bytes between the ranks of a node and all others, `of` so many ranks of that node, over the wire that these
+/// share; no time where ranks share no wire, or are all on one node.
 fn wire(machine: &Machine, ranks: u32, of: impl Fn(u64) -> u64) -> Bound {
     let time = |ethernet: &Ethernet| {
         let processes = ethernet.processes();

@@ -80,7 +80,8 @@ enum Kind {
 }
 
 impl Case {
-    /// Case `number` of those determined by `seed`. Messages are as long as possible for all candidates to run in a moment.
+    /// Case `number` of those determined by `seed`. Messages are as long as possible for all candidates to run in a
+    /// moment.
     ///
     /// # Errors
     /// If there is no machine.

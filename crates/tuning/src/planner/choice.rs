@@ -57,7 +57,8 @@ pub struct Prediction {
 /// What a plan says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The first of the predictions is the quickest of those that were simulated, and no estimate of another is below its time.
+    /// The first of the predictions is the quickest of those that were simulated, and no estimate of another is below
+    /// its time.
     QuickestSimulated,
     /// The first is the quickest by smaller copies of the runs, and no estimate of another is below its time.
     QuickestExtrapolated,
@@ -82,8 +83,9 @@ impl Verdict {
 /// A plan.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// All candidates that the machine can run: first those that may be the quickest, then those that were run, those that were run as smaller
-    /// copies, those that were stopped, and those that were estimated; each kind in order of time.
+    /// All candidates that the machine can run: first those that may be the quickest, then those that were run, those
+    /// that were run as smaller copies, those that were stopped, and those that were estimated; each kind in order of
+    /// time.
     pub predictions: Vec<Prediction>,
     /// What follows.
     pub verdict: Verdict,
@@ -140,7 +142,8 @@ pub struct Effort<'a> {
 /// ```
 ///
 /// # Errors
-/// If the machine can't even do the small runs; [`endpoint::Error::Stopped`] if somebody interrupts before everything is estimated.
+/// If the machine can't even do the small runs; [`endpoint::Error::Stopped`] if somebody interrupts before everything
+/// is estimated.
 pub fn plan(question: &Question, site: &Site<'_>, effort: &Effort<'_>) -> Result<Plan> {
     let model = Model::measured(site.machine, question, effort.lambda)?;
     let bound = bound::on(question, site);
@@ -155,7 +158,8 @@ pub fn plan(question: &Question, site: &Site<'_>, effort: &Effort<'_>) -> Result
     Ok(Plan { predictions, verdict, bound, left_out, model, interrupted, sufficient_budget })
 }
 
-/// What follows from the predictions, which are put in order: the best that is known comes first, then those whose estimates are below it.
+/// What follows from the predictions, which are put in order: the best that is known comes first, then those whose
+/// estimates are below it.
 fn verdict(predictions: &mut [Prediction]) -> Verdict {
     let kind = |source: Source| match source {
         Source::Simulated => 0,

@@ -34,8 +34,8 @@ pub struct Pick {
     pub best: Option<Prediction>,
 }
 
-/// The fastest algorithm for each collective at each size, in order. `begins` is called with each question before its plan is made, and with
-/// how many are done and how many there are.
+/// The fastest algorithm for each collective at each size, in order. `begins` is called with each question before its
+/// plan is made, and with how many are done and how many there are.
 ///
 /// # Errors
 /// Those of [`plan`].
@@ -66,8 +66,8 @@ pub fn picks(
 
 /// The plan that follows from picks.
 ///
-/// A pick applies to sizes near its own: up to the geometric mean of that and the next one; the first from zero on, the last up to its own.
-/// Equal picks are merged into one entry.
+/// A pick applies to sizes near its own: up to the geometric mean of that and the next one; the first from zero on, the
+/// last up to its own. Equal picks are merged into one entry.
 ///
 /// # Errors
 /// If no plan is for this number of ranks.

@@ -69,7 +69,8 @@ impl Estimates<'_> {
         Ok(estimated)
     }
 
-    /// The estimate of a candidate; `direct` is how long the busiest channel is busy if each message goes straight to its receiver.
+    /// The estimate of a candidate; `direct` is how long the busiest channel is busy if each message goes straight to
+    /// its receiver.
     fn estimate(&self, candidate: &Candidate, direct: Duration) -> Result<Duration> {
         let Estimates { question, site, model, .. } = self;
         let (machine, messages) = (site.machine, candidate.cost().messages);
@@ -103,7 +104,8 @@ impl Estimates<'_> {
         Ok(time.max(shared))
     }
 
-    /// How long a candidate takes on `alone`, a machine without contention, and its messages, if they are to be `recorded`.
+    /// How long a candidate takes on `alone`, a machine without contention, and its messages, if they are to be
+    /// `recorded`.
     fn without_contention(
         &self,
         candidate: &Candidate,
@@ -121,7 +123,8 @@ impl Estimates<'_> {
         Ok((time, answer.timeline.map(|timeline| timeline.messages.iter().map(transfer).collect())))
     }
 
-    /// How long the busiest channel is busy if each message of an exchange goes straight to its receiver; zero for other questions.
+    /// How long the busiest channel is busy if each message of an exchange goes straight to its receiver; zero for
+    /// other questions.
     fn busiest_of_direct(&self) -> Duration {
         match self.question {
             Question::Listed { .. } => Duration::ZERO,
@@ -137,8 +140,8 @@ impl Estimates<'_> {
     }
 }
 
-/// How long the busiest channel is busy with `messages`, each on the way that [`FlitNetwork::route`] gives; zero where ranks share no
-/// channels. Nothing that sends these messages on these ways takes less time.
+/// How long the busiest channel is busy with `messages`, each on the way that [`FlitNetwork::route`] gives; zero where
+/// ranks share no channels. Nothing that sends these messages on these ways takes less time.
 fn busiest_channel(site: &Site<'_>, messages: impl Iterator<Item = Transfer>) -> Duration {
     let Interconnect::Flits(network) = &site.machine.interconnect else { return Duration::ZERO };
     let mut loads = vec![0_u64; network.channels.len()];

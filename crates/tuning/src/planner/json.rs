@@ -12,7 +12,8 @@ use super::{Plan, Prediction, Question, Reduction, Source};
 /// How many ranks take part on `machine`: as many as were `requested` for, or as the matrix has, or as there are nodes.
 ///
 /// # Errors
-/// More than the machine has nodes, or not as many as the matrix has; none on a machine without a number of nodes of its own.
+/// More than the machine has nodes, or not as many as the matrix has; none on a machine without a number of nodes of
+/// its own.
 pub fn ranks_on(machine: &Machine, requested: Option<u32>, of_matrix: Option<u32>) -> Result<u32, Error> {
     let nodes = match &machine.interconnect {
         Interconnect::Flits(_) | Interconnect::Ethernet(_) => Some(machine.nodes),
@@ -36,8 +37,8 @@ pub fn ranks_on(machine: &Machine, requested: Option<u32>, of_matrix: Option<u32
     }
 }
 
-/// The node of each of `ranks` ranks on `machine` by a `placement`, drawn from `seed` if it is random, and `provenance` with it; no nodes
-/// and nothing else if rank n is on node n.
+/// The node of each of `ranks` ranks on `machine` by a `placement`, drawn from `seed` if it is random, and `provenance`
+/// with it; no nodes and nothing else if rank n is on node n.
 ///
 /// # Errors
 /// A placement that is none, or that the machine has no nodes for.
@@ -65,8 +66,8 @@ pub fn placed(
 }
 
 impl Question {
-    /// The provenance of planning with a `budget` on `machine`; a matrix may come `from` a file, and may only mark that something is
-    /// sent.
+    /// The provenance of planning with a `budget` on `machine`; a matrix may come `from` a file, and may only mark that
+    /// something is sent.
     pub fn provenance(&self, machine: &Machine, budget: f64, from: Option<&InputFile>, has_sizes: bool) -> Provenance {
         let mut parameters = json!({"question": self.name(), "budget_millions": budget / 1e6});
         if !has_sizes {

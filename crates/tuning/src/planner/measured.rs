@@ -1,8 +1,8 @@
-//! A plan from measured times: which algorithms are tried on the ranks of an MPI library, and what follows from their times beside those of
-//! the library's own calls.
+//! A plan from measured times: which algorithms are tried on the ranks of an MPI library, and what follows from their
+//! times beside those of the library's own calls.
 //!
-//! An algorithm is used for sizes between two that were measured only if it was faster than the library at both; whatever the library does
-//! faster, or about as fast, is left to it.
+//! An algorithm is used for sizes between two that were measured only if it was faster than the library at both;
+//! whatever the library does faster, or about as fast, is left to it.
 
 use plan_format::measured::{Compared, Measured, MeasuredCall};
 use plan_format::{ALL_AT_ONCE, AlgorithmSpec, MadeFor, PlanEntries, PlanError, Sizes};
@@ -43,8 +43,9 @@ enum Place {
     AllToAllv,
 }
 
-/// All calls to measure on `ranks` ranks, for these sizes in ascending order; by the matrix, if there is one. Without one, exchanges of which nothing
-/// is known in advance are tried with messages of each size, among all and among neighbours.
+/// All calls to measure on `ranks` ranks, for these sizes in ascending order; by the matrix, if there is one. Without
+/// one, exchanges of which nothing is known in advance are tried with messages of each size, among all and among
+/// neighbours.
 pub fn trials(collectives: &[Collective], ranks: u32, sizes: &[Bytes], matrix: Option<&Pattern>) -> Vec<Trial> {
     let trial = |name, place, call, specs| Trial { call, specs, name, place };
     let of_listed = |collective: Collective, bytes: Bytes| {
@@ -76,7 +77,8 @@ pub fn trials(collectives: &[Collective], ranks: u32, sizes: &[Bytes], matrix: O
     all
 }
 
-/// The algorithms of a collective, without those that the machine's own network does, and those that need the length of a step.
+/// The algorithms of a collective, without those that the machine's own network does, and those that need the length of
+/// a step.
 fn listed(collective: Collective, ranks: u32, bytes: Bytes) -> Vec<AlgorithmSpec> {
     let mut specs = Vec::new();
     for entry in collective.summaries() {

@@ -1,7 +1,8 @@
 //! The fastest algorithm on a machine.
 //!
-//! [`plan`] orders all candidates by an estimate, runs the promising ones on the machine's model within a budget of work, some of them only
-//! in part, and reports for each how long it takes and how that is known. [`check`] compares its picks with the best of all.
+//! [`plan`] orders all candidates by an estimate, runs the promising ones on the machine's model within a budget of
+//! work, some of them only in part, and reports for each how long it takes and how that is known. [`check`] compares
+//! its picks with the best of all.
 
 mod bound;
 mod candidates;

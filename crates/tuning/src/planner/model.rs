@@ -33,7 +33,8 @@ const MOST_PACKETS_JOINED: u64 = 1 << 11;
 /// The same in flits, where each flit of a packet is work of its own.
 const MOST_FLITS: u64 = 1 << 16;
 
-/// The postal model of a machine, measured at a few message sizes. Between them it is linear, and beyond the longest it goes on as before.
+/// The postal model of a machine, measured at a few message sizes. Between them it is linear, and beyond the longest it
+/// goes on as before.
 #[derive(Clone, Debug)]
 pub struct Model {
     /// What was measured, from empty messages on; at least two.
@@ -53,7 +54,8 @@ struct Point {
 }
 
 impl Model {
-    /// Measures `machine` with empty messages, with messages like those in the question, and with the longest that an algorithm makes of them.
+    /// Measures `machine` with empty messages, with messages like those in the question, and with the longest that an
+    /// algorithm makes of them.
     ///
     /// # Errors
     /// If the machine can't run the experiment.
@@ -144,8 +146,8 @@ impl Model {
     }
 }
 
-/// The size of the longer messages measured, for a question about messages of `bytes`: as long, up to some number of packets, but sent by
-/// the same protocol.
+/// The size of the longer messages measured, for a question about messages of `bytes`: as long, up to some number of
+/// packets, but sent by the same protocol.
 pub(super) fn measured_size(machine: &Machine, bytes: Bytes, most_packets: u64) -> Bytes {
     let packets = |Bytes(payload): Bytes| payload.saturating_mul(most_packets);
     let most = match &machine.interconnect {
@@ -170,8 +172,8 @@ pub(super) fn other_protocol_to(machine: &Machine) -> Bytes {
     }
 }
 
-/// Whether messages whose senders wait for a receiver reach it before it asks for them. On the machine without contention they start
-/// only then.
+/// Whether messages whose senders wait for a receiver reach it before it asks for them. On the machine without
+/// contention they start only then.
 pub(super) fn arrives_before_receive(machine: &Machine) -> bool {
     let announced = matches!(machine.node.protocol, Protocol::Rendezvous { .. });
     matches!(machine.interconnect, Interconnect::Flits(_)) && !announced && waits_for_receivers(machine, Bytes(0))

@@ -84,8 +84,8 @@ impl Question {
         }
     }
 
-    /// The size of the longest message that an algorithm joins from those of the question: half of what a rank has, where it may be
-    /// forwarded. [B]
+    /// The size of the longest message that an algorithm joins from those of the question: half of what a rank has,
+    /// where it may be forwarded. [B]
     pub fn longest_joined(&self) -> Bytes {
         match self {
             Question::Complete { ranks, bytes } => Bytes(bytes.0.saturating_mul(u64::from(ranks / 2))).max(*bytes),

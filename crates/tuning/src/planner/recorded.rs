@@ -13,7 +13,8 @@ use crate::benchmark::{Benchmark, Site};
 
 /// The messages that `benchmark` sends, in steps in which no rank sends twice or receives twice.
 ///
-/// It is run once on a machine where everything that a rank does takes time. Each message then goes into the first step that is
+/// It is run once on a machine where everything that a rank does takes time. Each message then goes into the first step
+/// that is
 ///
 /// ```text
 ///   after the steps of all messages that its sender has sent or received before it sends this one

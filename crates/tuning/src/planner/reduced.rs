@@ -1,8 +1,9 @@
 //! Smaller copies of an algorithm's run, from whose times that of the whole follows nearly.
 //!
-//! An exchange in steps is as long as so many times a few of its steps, taken at equal distances: its early steps may go to near ranks and
-//! the others to far ones. Where a few steps are still too many, messages are shorter, too, as are those of a broadcast or an all-reduce, whose
-//! steps are all different. What a machine does then is nearly linear in the length, so two lengths tell the time of the whole:
+//! An exchange in steps is as long as so many times a few of its steps, taken at equal distances: its early steps may
+//! go to near ranks and the others to far ones. Where a few steps are still too many, messages are shorter, too, as are
+//! those of a broadcast or an all-reduce, whose steps are all different. What a machine does then is nearly linear in
+//! the length, so two lengths tell the time of the whole:
 //!
 //! ```text
 //!   k of S steps                          T = S / k T(k)
@@ -27,9 +28,11 @@ use crate::benchmark::{Benchmark, Site};
 
 /// The fewest steps of which a copy consists: fewer say little about the others.
 const FEWEST_STEPS: usize = 16;
-/// The least number of packets of the longest message of a copy: shorter ones would be those of another kind of algorithm.
+/// The least number of packets of the longest message of a copy: shorter ones would be those of another kind of
+/// algorithm.
 const PACKETS: u64 = 4;
-/// The same in flits where each flit is work of its own: far shorter than a packet, which holds its path meanwhile all the same.
+/// The same in flits where each flit is work of its own: far shorter than a packet, which holds its path meanwhile all
+/// the same.
 const FLITS: u64 = 512;
 /// A copy may be worth this many times the work that it should be, if it cannot be smaller.
 const TOLERATED: f64 = 3.0;
@@ -37,7 +40,8 @@ const TOLERATED: f64 = 3.0;
 /// How a copy differs from the whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reduction {
-    /// How many of the steps, or of the messages of the busiest rank where there are no steps; all, if there is no number.
+    /// How many of the steps, or of the messages of the busiest rank where there are no steps; all, if there is no
+    /// number.
     pub steps: Option<(usize, usize)>,
     /// Messages are shortened to this part and to twice this part of their size; not at all if it is 1.
     pub divisor: u64,
@@ -95,7 +99,8 @@ impl Copy {
     }
 }
 
-/// By how much the longest message can be shortened so that it still goes by the same protocol, in several packets or many flits.
+/// By how much the longest message can be shortened so that it still goes by the same protocol, in several packets or
+/// many flits.
 fn largest_divisor(machine: &Machine, longest: Bytes) -> u64 {
     let packets = |Bytes(payload): Bytes| payload.saturating_mul(PACKETS);
     let least = match &machine.interconnect {
@@ -178,8 +183,9 @@ fn made(candidate: &Candidate, collective: Collective, ranks: u32, part: Part) -
     made.map_err(|missing| Error::Unfit(format!("{name} lacks a parameter: {missing}")))
 }
 
-/// So many of the steps of a schedule that carry messages, at equal distances, with this part of their bytes. Where many send to one rank
-/// in a step and the next step does not wait for them, steps are not alike: all are kept, with as large a share of the senders of each.
+/// So many of the steps of a schedule that carry messages, at equal distances, with this part of their bytes. Where
+/// many send to one rank in a step and the next step does not wait for them, steps are not alike: all are kept, with as
+/// large a share of the senders of each.
 fn some_steps(schedule: &Schedule, kept: usize, part: Part) -> Schedule {
     let carrying: Vec<&[Transfer]> = schedule.carrying_steps().collect();
     let kept = kept.min(carrying.len());
@@ -202,8 +208,8 @@ fn some_steps(schedule: &Schedule, kept: usize, part: Part) -> Schedule {
     Schedule::with_rule(schedule.ranks, schedule.rule, steps)
 }
 
-/// The pattern of a question with so many of the messages of the rank that sends most, and as large a share of those of others, taken at
-/// equal distances, with this part of their bytes.
+/// The pattern of a question with so many of the messages of the rank that sends most, and as large a share of those of
+/// others, taken at equal distances, with this part of their bytes.
 fn thinned(question: &Question, kept: Option<usize>, part: Part) -> Result<Pattern> {
     let Some(pattern) = question.pattern() else {
         return Err(Error::Unfit("only a pattern can be exchanged without a schedule".to_string()));

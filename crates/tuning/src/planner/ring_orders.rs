@@ -1,10 +1,11 @@
 //! Orders of ranks for rings, where links are unequal or shared.
 //!
-//! A ring is as fast as its slowest link, and a link that several hops of it cross is slower by so much. So each order of ranks has a cost:
-//! how long the busiest channel is busy while every rank sends one byte to the next. An order is improved by turning parts of it round as long
-//! as that lowers its cost (2-opt: Croes, "A Method for Solving Traveling-Salesman Problems", Operations Research 6(6), 1958), or, at
-//! equal cost, the sum of all hops. Then a ring goes back along the same order, on the other direction of its links, and another one along
-//! an order for what these leave idle, as long as each addition makes all together faster.
+//! A ring is as fast as its slowest link, and a link that several hops of it cross is slower by so much. So each order
+//! of ranks has a cost: how long the busiest channel is busy while every rank sends one byte to the next. An order is
+//! improved by turning parts of it round as long as that lowers its cost (2-opt: Croes, "A Method for Solving
+//! Traveling-Salesman Problems", Operations Research 6(6), 1958), or, at equal cost, the sum of all hops. Then a ring
+//! goes back along the same order, on the other direction of its links, and another one along an order for what these
+//! leave idle, as long as each addition makes all together faster.
 
 use machines::model::{ChannelId, FlitNetwork, Interconnect};
 use programs::Group;
@@ -22,8 +23,8 @@ const MOST_PAIRS: usize = 3;
 /// The weight of a ring whose busiest channel takes the least time; others have less.
 const FULL_WEIGHT: f64 = 12.0;
 
-/// Rings that may be faster than the one in order of rank, from the first step of the search on: a better order, both directions of it,
-/// and then with further orders. None if the ring in order of rank is as good.
+/// Rings that may be faster than the one in order of rank, from the first step of the search on: a better order, both
+/// directions of it, and then with further orders. None if the ring in order of rank is as good.
 pub(super) fn better_rings(site: &Site<'_>) -> Vec<Vec<WeightedRing>> {
     let Interconnect::Flits(network) = &site.machine.interconnect else { return Vec::new() };
     if !(3..=MOST_RANKS).contains(&site.ranks) {
@@ -108,7 +109,8 @@ impl Search {
         (0..order.len()).map(|place| self.way(order[place], order[(place + 1) % order.len()]))
     }
 
-    /// How long the busiest channel is busy while a byte is on its way from each rank to the next, divided among rings by their weights. [ps]
+    /// How long the busiest channel is busy while a byte is on its way from each rank to the next, divided among rings
+    /// by their weights. [ps]
     fn cost(&self, rings: &[(&[u32], f64)]) -> f64 {
         let all: f64 = rings.iter().map(|(_, weight)| weight).sum();
         let mut busy = vec![0.0; self.byte_times.len()];
@@ -131,8 +133,8 @@ impl Search {
         rings.iter().zip(costs).map(|(ring, cost)| (ring.as_slice(), least / cost.max(f64::MIN_POSITIVE))).collect()
     }
 
-    /// A good order for another ring beside `others`: the better of two beginnings, the order of ranks and, from rank 0 on, always the
-    /// nearest rank that is left, each improved.
+    /// A good order for another ring beside `others`: the better of two beginnings, the order of ranks and, from rank 0
+    /// on, always the nearest rank that is left, each improved.
     fn improved(&self, others: &[Vec<u32>]) -> Vec<u32> {
         let mut busy = vec![0.0; self.byte_times.len()];
         others.iter().for_each(|ring| self.add(&mut busy, ring, 1.0));
@@ -141,8 +143,8 @@ impl Search {
         if self.quality(&other, others) < self.quality(&one, others) { other } else { one }
     }
 
-    /// From rank 0 on, always the rank that is nearest: whose slowest channel, `busy` as it is, takes the least time, and among these the one
-    /// whose channels are least busy.
+    /// From rank 0 on, always the rank that is nearest: whose slowest channel, `busy` as it is, takes the least time,
+    /// and among these the one whose channels are least busy.
     fn nearest(&self, busy: &[f64]) -> Vec<u32> {
         let mut order = vec![0];
         let mut left: Vec<u32> = (1..self.ranks as u32).collect();
@@ -166,7 +168,8 @@ impl Search {
         order
     }
 
-    /// What is to be as small as possible: the cost of a ring beside `others`, and how long all channels together are busy with it alone.
+    /// What is to be as small as possible: the cost of a ring beside `others`, and how long all channels together are
+    /// busy with it alone.
     fn quality(&self, order: &[u32], others: &[Vec<u32>]) -> (f64, f64) {
         let rings: Vec<Vec<u32>> = others.iter().cloned().chain([order.to_vec()]).collect();
         let alone = self.hops(order).flatten().map(|channel| self.byte_times[channel.0 as usize]);

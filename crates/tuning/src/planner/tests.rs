@@ -53,7 +53,8 @@ fn the_pick_is_nearly_the_best_of_all_and_no_time_is_below_the_bound() {
     }
 }
 
-/// The small runs have no more packets for a message of gigabytes than for one of megabytes, and say nearly the same as long ones.
+/// The small runs have no more packets for a message of gigabytes than for one of megabytes, and say nearly the same as
+/// long ones.
 #[test]
 fn t0_and_lambda_of_long_messages_follow_from_shorter_ones() {
     for (name, shorter) in [("cm5-32", Bytes(16 << 14)), ("mpich-tcp-8", Bytes(1500 << 14))] {
@@ -127,8 +128,8 @@ fn candidates_beyond_the_budget_are_estimated_and_marked_so() {
     assert_eq!((plan.predictions[0].source, plan.sufficient_budget), (Source::Simulated, None));
 }
 
-/// What a plan calls the quickest takes no longer than anything else that it knows of, whatever the budget; and an estimate is no less than the
-/// bound.
+/// What a plan calls the quickest takes no longer than anything else that it knows of, whatever the budget; and an
+/// estimate is no less than the bound.
 #[test]
 fn no_estimate_is_below_the_bound_or_below_what_is_called_the_quickest() {
     let machine = machines::load("booksim-mesh-8x8").unwrap();
@@ -175,8 +176,8 @@ fn an_estimate_is_the_same_whatever_is_run() {
     }
 }
 
-/// Eight accelerators whose direct links have two rates: along the quick ones a ring takes half the time of one in order of rank, and no
-/// algorithm takes less than what the plan picks, which goes that way, too.
+/// Eight accelerators whose direct links have two rates: along the quick ones a ring takes half the time of one in
+/// order of rank, and no algorithm takes less than what the plan picks, which goes that way, too.
 #[test]
 fn rings_go_along_the_quick_links() {
     let machine = accelerators();
@@ -215,7 +216,8 @@ fn a_plan_is_for_the_nodes_on_which_ranks_are() {
     assert!(quickest([0, 7, 56, 63]) > quickest([0, 1, 2, 3]));
 }
 
-/// A copy of an exchange with all its steps and bytes is the exchange, and one with a part of them is worth a part of the work.
+/// A copy of an exchange with all its steps and bytes is the exchange, and one with a part of them is worth a part of
+/// the work.
 #[test]
 fn copies_are_worth_what_they_should_be() {
     let machine = machines::load("slingshot-1024").unwrap();
@@ -289,7 +291,8 @@ fn the_bound_of_the_postal_model_is_reached_in_it() {
     }
 }
 
-/// What each rank has after all have followed the steps of a schedule, if a rank sends in a step what it had before that step.
+/// What each rank has after all have followed the steps of a schedule, if a rank sends in a step what it had before
+/// that step.
 fn reached(schedule: &programs::schedule::Schedule, mut has: Vec<Vec<u32>>) -> Vec<Vec<u32>> {
     for step in &schedule.steps {
         let before = has.clone();
@@ -303,7 +306,8 @@ fn reached(schedule: &programs::schedule::Schedule, mut has: Vec<Vec<u32>>) -> V
     has
 }
 
-/// A rank whose send waits for an acknowledgement takes messages meanwhile, so the wait is not added to what these cost.
+/// A rank whose send waits for an acknowledgement takes messages meanwhile, so the wait is not added to what these
+/// cost.
 #[test]
 fn the_bound_allows_a_rank_to_receive_while_its_send_waits() {
     let message = |from, to| Transfer { from: Rank(from), to: Rank(to), bytes: Bytes(0) };
@@ -313,8 +317,9 @@ fn the_bound_allows_a_rank_to_receive_while_its_send_waits() {
     let simulated = predictions.iter().filter(|it| it.source == Source::Simulated);
     let fastest = simulated.map(|it| it.time).min().unwrap();
     assert!(fastest >= bound.time, "{fastest}, {bound:?}");
-    // More than its processor's 58 us to send a message and twice 63 us to receive one: the second message begins 58 us after the first at the earliest,
-    // and takes those 58 and 63 us, 6 + 15.5 and 23.5 + 4.5 us of the communication processors, and two flits of 54 ns on the wire.
+    // More than its processor's 58 us to send a message and twice 63 us to receive one: the second message begins 58 us
+    // after the first at the earliest, and takes those 58 and 63 us, 6 + 15.5 and 23.5 + 4.5 us of the communication
+    // processors, and two flits of 54 ns on the wire.
     let least = Duration::from_nanoseconds(58_000 + 58_000 + 63_000 + 21_500 + 28_000 + 2 * 54);
     assert_eq!((bound.time, bound.reason), (least, Reason::Messages { messages: 2 }));
 }

@@ -18,8 +18,8 @@ use experiment::parallel::{Watch, map};
 
 /// A candidate whose estimate is more than this many times the best time is not run: an estimate is not exact.
 const HOPELESS: f64 = 2.5;
-/// A run is stopped when it has taken this many times as long as the best, so that it is known by how much the best leads over those that
-/// are nearly as good.
+/// A run is stopped when it has taken this many times as long as the best, so that it is known by how much the best
+/// leads over those that are nearly as good.
 const STOPPED_AT: f64 = 1.25;
 /// How many candidates are run before checking again which are hopeless.
 const BATCH: usize = 4;
@@ -164,8 +164,8 @@ impl<'a> Trials<'a> {
         self.run_what_has_no_copy();
     }
 
-    /// Runs, until they have taken longer than the best, those that may be better by their estimates and of which no copy was small enough;
-    /// or a copy that takes what is left.
+    /// Runs, until they have taken longer than the best, those that may be better by their estimates and of which no
+    /// copy was small enough; or a copy that takes what is left.
     fn run_what_has_no_copy(&mut self) {
         while !self.interrupted() {
             let limit = self.limit();
@@ -189,7 +189,8 @@ impl<'a> Trials<'a> {
         self.places(|trial| trial.is_only_estimated() && trial.estimate < best)
     }
 
-    /// Runs the candidates at these places, best first: two at once, then each of the others until it has taken longer than the best.
+    /// Runs the candidates at these places, best first: two at once, then each of the others until it has taken longer
+    /// than the best.
     fn run_to_the_end(&mut self, field: &[usize]) {
         let mut field: Vec<usize> =
             field.iter().copied().filter(|&place| self.all[place].prediction.source != Source::Simulated).collect();

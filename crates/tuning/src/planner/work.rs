@@ -18,8 +18,9 @@ const OVERLAPPED_ALONE: f64 = 4.0;
 const FRAME: f64 = 10.0;
 /// The work of a flit of a packet that waits in a wormhole network: flits move in long runs.
 const FLIT: f64 = 0.005;
-/// The same if channels wait for slots again and again, which breaks the runs up. Measured: 0.04 to 0.08 us a flit and channel on
-/// `booksim-mesh-8x8`, where a packet takes 0.7 to 1.4 us a channel on `infiniband-128`, `fat-tree-1024`, `torus-512` and `slingshot-1024`.
+/// The same if channels wait for slots again and again, which breaks the runs up. Measured: 0.04 to 0.08 us a flit and
+/// channel on `booksim-mesh-8x8`, where a packet takes 0.7 to 1.4 us a channel on `infiniband-128`, `fat-tree-1024`,
+/// `torus-512` and `slingshot-1024`.
 const FLIT_OF_BROKEN_RUNS: f64 = 0.1;
 
 /// What running messages on a machine is worth in work: packets times channels that they cross.
@@ -98,7 +99,8 @@ fn waits_for_slots(channel: &Channel) -> bool {
     channel.buffer > 1 && channel.flit_time * u64::from(channel.buffer) < loop_time
 }
 
-/// The mean number of channels that a packet crosses, over some pairs of ranks: the `number`th is `beyond(number)` ranks beyond the next.
+/// The mean number of channels that a packet crosses, over some pairs of ranks: the `number`th is `beyond(number)`
+/// ranks beyond the next.
 fn mean_hops(site: &Site<'_>, network: &FlitNetwork, beyond: impl Fn(u32) -> u32) -> f64 {
     let ranks = site.ranks.max(1);
     let pair = |number: u32| {

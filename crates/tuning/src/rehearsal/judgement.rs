@@ -12,9 +12,11 @@ use super::{MeasuredProgram, Prediction};
 /// A predicted time beside a measured one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Compared {
-    /// The predicted time; where the computer has several states, weighted by how often each was met beside these runs. [ps]
+    /// The predicted time; where the computer has several states, weighted by how often each was met beside these runs.
+    /// [ps]
     pub predicted_ps: Option<u64>,
-    /// The median of the measured times; where the computer has several states, the mean of that in each, weighted likewise. [ps]
+    /// The median of the measured times; where the computer has several states, the mean of that in each, weighted
+    /// likewise. [ps]
     pub measured_ps: u64,
     /// The relative error of the prediction, positive if it is too long; nothing if no time was predicted.
     pub error: Option<f64>,
@@ -42,17 +44,20 @@ pub struct Comparison {
     pub all_runs: Compared,
     /// Compared with those that count; nothing if none do.
     pub runs_that_count: Option<Compared>,
-    /// The standard error of the median of those, as a share of it; nothing if there was only one pass, or there were several states.
+    /// The standard error of the median of those, as a share of it; nothing if there was only one pass, or there were
+    /// several states.
     pub standard_error: Option<f64>,
     /// How many runs were measured.
     pub runs: usize,
-    /// How many of them do not count, because a rank lost its processor or the computer was in another state than those of the fit.
+    /// How many of them do not count, because a rank lost its processor or the computer was in another state than those
+    /// of the fit.
     pub left_out: usize,
     /// The runs themselves, pass by pass.
     pub passes: Runs,
 }
 
-/// A program that was measured for the fit, and again while the predicted programs were: how well the computer repeats itself.
+/// A program that was measured for the fit, and again while the predicted programs were: how well the computer repeats
+/// itself.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Repeated {
     /// A description in words.
@@ -61,7 +66,8 @@ pub struct Repeated {
     pub before_ps: u64,
     /// The median of its times afterwards. [ps]
     pub again_ps: u64,
-    /// By how much the former exceeds the latter, as a share of the latter: the error of a prediction that is what was measured before.
+    /// By how much the former exceeds the latter, as a share of the latter: the error of a prediction that is what was
+    /// measured before.
     pub error: f64,
 }
 
@@ -95,8 +101,8 @@ pub struct Pick {
     pub best: String,
     /// By how much longer the picked algorithm takes, as a share of the best one's time.
     pub regret: f64,
-    /// Spearman's rank correlation of predicted and measured times of the algorithms; nothing if there are fewer than three, or all are
-    /// equal.
+    /// Spearman's rank correlation of predicted and measured times of the algorithms; nothing if there are fewer than
+    /// three, or all are equal.
     pub rank_correlation: Option<f64>,
 }
 
@@ -140,7 +146,8 @@ pub struct Judgement {
     pub compared: Vec<Comparison>,
     /// The programs that were measured twice.
     pub repeated: Vec<Repeated>,
-    /// The median of the absolute errors of the programs that were measured twice, if the earlier times are taken as predictions.
+    /// The median of the absolute errors of the programs that were measured twice, if the earlier times are taken as
+    /// predictions.
     pub median_repeated: Option<f64>,
     /// The largest of these.
     pub worst_repeated: Option<f64>,
@@ -245,8 +252,8 @@ struct Candidate<'a> {
     measured: Duration,
 }
 
-/// The algorithms of a choice. Since one that ran while the computer was quick is not better for that, states that some of them have not met do
-/// not count, and the others count alike for all.
+/// The algorithms of a choice. Since one that ran while the computer was quick is not better for that, states that some
+/// of them have not met do not count, and the others count alike for all.
 fn candidates<'a>(all: &[&'a Comparison], extent: Extent) -> Vec<Candidate<'a>> {
     let states: Vec<Vec<InState>> = all.iter().map(|it| it.passes.in_states(extent)).collect();
     let of = |state: usize| states.iter().filter_map(move |own| own.iter().find(|each| each.state == state));

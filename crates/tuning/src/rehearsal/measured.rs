@@ -45,7 +45,8 @@ fn is_first(state: &usize) -> bool {
 pub enum Extent {
     /// All.
     All,
-    /// Those that count: in a state of the computer in which the description was fitted, and without a rank that lost its processor.
+    /// Those that count: in a state of the computer in which the description was fitted, and without a rank that lost
+    /// its processor.
     ThatCount,
 }
 
@@ -60,8 +61,8 @@ pub struct InState {
     pub median: Duration,
 }
 
-/// The mean of a time in each state, weighted by how many runs there were in it; nothing if there were none, or the time in one of the states is
-/// not known.
+/// The mean of a time in each state, weighted by how many runs there were in it; nothing if there were none, or the
+/// time in one of the states is not known.
 pub fn weighted(all: &[InState], time: impl Fn(&InState) -> Option<Duration>) -> Option<Duration> {
     let mut sum = 0_u128;
     for each in all {
@@ -90,7 +91,8 @@ impl Runs {
         self.passes.iter().flat_map(|pass| pass.reference_ps.into_iter().flatten()).map(Duration::from_picoseconds)
     }
 
-    /// Says of each pass in which of these states the computer was. A pass without times of the reference counts in the first.
+    /// Says of each pass in which of these states the computer was. A pass without times of the reference counts in the
+    /// first.
     #[must_use]
     pub fn assigned(&self, states: &States) -> Runs {
         let assigned = |pass: &Pass| {
@@ -123,8 +125,8 @@ impl Runs {
         self.count() - self.in_states(Extent::ThatCount).iter().map(|each| each.runs).sum::<usize>()
     }
 
-    /// The runs in each state of the computer, in the order of the states. If a rank lost its processor in more than two thirds of the runs
-    /// in these states, none of them count: so few say nothing.
+    /// The runs in each state of the computer, in the order of the states. If a rank lost its processor in more than
+    /// two thirds of the runs in these states, none of them count: so few say nothing.
     pub fn in_states(&self, extent: Extent) -> Vec<InState> {
         let kept = |pass: &&Pass| extent == Extent::All || !(pass.in_other_state || self.too_many_are_disturbed());
         let mut times = BTreeMap::<usize, Vec<Duration>>::new();
@@ -138,13 +140,14 @@ impl Runs {
         times.into_iter().filter_map(of).collect()
     }
 
-    /// The median of the times to which a description is fitted: of undisturbed runs, or of all if those are too few; nothing if the computer was in
-    /// none of its states in all of them.
+    /// The median of the times to which a description is fitted: of undisturbed runs, or of all if those are too few;
+    /// nothing if the computer was in none of its states in all of them.
     pub fn median(&self) -> Option<Duration> {
         median_time(self.passes.iter().flat_map(|pass| self.fitted(pass)).collect())
     }
 
-    /// The standard error of the median, as a share of it, by how much the medians of the passes differ; nothing if there is only one pass.
+    /// The standard error of the median, as a share of it, by how much the medians of the passes differ; nothing if
+    /// there is only one pass.
     ///
     /// ```text
     ///   standard error = sqrt(sum (m_p - mean m)^2 / (P - 1) / P) / mean m         m_p: the median of pass p of P

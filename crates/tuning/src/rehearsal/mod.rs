@@ -1,9 +1,10 @@
 //! Rehearsals: how good a model of a machine is, measured as honestly as possible.
 //!
-//! A few small programs are measured on the machine, and its description is fitted to their times. Predictions are made with the fitted
-//! description and written down, with their hash, before any of their programs is measured. Then the machine runs the predicted programs,
-//! and the two are compared: how far off the predictions were, whether they ranked the algorithms of a collective correctly, and the
-//! *regret*: the time of the algorithm that was predicted to be the fastest over that of the one that was.
+//! A few small programs are measured on the machine, and its description is fitted to their times. Predictions are made
+//! with the fitted description and written down, with their hash, before any of their programs is measured. Then the
+//! machine runs the predicted programs, and the two are compared: how far off the predictions were, whether they ranked
+//! the algorithms of a collective correctly, and the *regret*: the time of the algorithm that was predicted to be the
+//! fastest over that of the one that was.
 
 mod judgement;
 mod measured;
@@ -81,7 +82,8 @@ fn default_repeat() -> u32 {
     DEFAULT_REPEAT
 }
 
-/// A program by whose time the states of a computer are told apart, such as one in which its processors reach each other faster.
+/// A program by whose time the states of a computer are told apart, such as one in which its processors reach each
+/// other faster.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reference {
@@ -89,8 +91,8 @@ pub struct Reference {
     pub program: Choice,
     /// The number of ranks.
     pub ranks: u32,
-    /// By how much its time may differ within a state, as a share of its usual time there. Runs beside which it differs more from all states do not
-    /// count.
+    /// By how much its time may differ within a state, as a share of its usual time there. Runs beside which it differs
+    /// more from all states do not count.
     pub tolerance: f64,
 }
 

@@ -19,7 +19,8 @@ pub struct Prediction {
     pub choice: String,
     /// Its algorithm, where there are several to choose from.
     pub algorithm: Option<String>,
-    /// Its time: where the computer has several states, the mean over them, weighted by how often each was met before. [ps]
+    /// Its time: where the computer has several states, the mean over them, weighted by how often each was met before.
+    /// [ps]
     pub predicted_ps: Option<u64>,
     /// Its time in each of several states. [ps]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -72,7 +73,8 @@ impl Prediction {
         self.predicted_ps.map(Duration::from_picoseconds)
     }
 
-    /// The predicted median time of a question's program, which will run repeatedly, on a machine in each of these states.
+    /// The predicted median time of a question's program, which will run repeatedly, on a machine in each of these
+    /// states.
     pub fn of(question: &Question, states: &[FittedMachine], repetitions: Repetitions) -> Prediction {
         let Question { what, choice, algorithm, experiment, .. } = question;
         let in_state = |(state, fitted): (usize, &FittedMachine)| {

@@ -1,4 +1,5 @@
-//! A description for a state of the computer in which too few programs were measured to fit it: that of another state, scaled.
+//! A description for a state of the computer in which too few programs were measured to fit it: that of another state,
+//! scaled.
 
 use experiment::Error;
 use machines::Description;
@@ -10,8 +11,9 @@ use crate::launched::{self, Repetitions};
 
 /// A description that was fitted in one state of the computer, scaled to another.
 ///
-/// In the other state the reference program takes `ratio` times as long. Of the fitted durations, those on which its time depends are
-/// multiplied by one factor, so that it does in the model, too. The others stay as they are, as the reference says nothing of them.
+/// In the other state the reference program takes `ratio` times as long. Of the fitted durations, those on which its
+/// time depends are multiplied by one factor, so that it does in the model, too. The others stay as they are, as the
+/// reference says nothing of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scaled {
     /// The factor.

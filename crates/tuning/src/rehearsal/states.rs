@@ -4,8 +4,8 @@ use quantities::Duration;
 
 use super::Runs;
 
-/// The states in which a computer was while programs were measured. First are those in which enough of them were for a fit, of these first
-/// the one that was met most often.
+/// The states in which a computer was while programs were measured. First are those in which enough of them were for a
+/// fit, of these first the one that was met most often.
 #[derive(Clone, Debug, PartialEq)]
 pub struct States {
     /// The time of the reference program in each.
@@ -17,8 +17,9 @@ pub struct States {
 }
 
 impl States {
-    /// The states beside which these programs ran: around the time with the most others within the tolerance, then around that of those so far
-    /// from it that no time can be within the tolerance of both, and so on. Nothing if no reference program ran.
+    /// The states beside which these programs ran: around the time with the most others within the tolerance, then
+    /// around that of those so far from it that no time can be within the tolerance of both, and so on. Nothing if no
+    /// reference program ran.
     pub fn beside(all: &[Runs], tolerance: f64) -> Option<States> {
         let mut left: Vec<Duration> = all.iter().flat_map(Runs::references).collect();
         left.sort_unstable();
@@ -36,7 +37,8 @@ impl States {
         States { references: self.references.iter().take(1).copied().collect(), fitted: 1, tolerance: self.tolerance }
     }
 
-    /// The first of these states and those others in which at least `least` of these programs ran, and then those in which any did.
+    /// The first of these states and those others in which at least `least` of these programs ran, and then those in
+    /// which any did.
     #[must_use]
     pub fn with_programs(&self, least: usize, all: &[Runs]) -> States {
         let programs = |reference: Duration| {
@@ -62,8 +64,8 @@ impl States {
         &self.references
     }
 
-    /// The state that is nearest to a pass, from 0, and whether the computer was in it: whether the reference took its time, within the
-    /// tolerance, both before and after the pass.
+    /// The state that is nearest to a pass, from 0, and whether the computer was in it: whether the reference took its
+    /// time, within the tolerance, both before and after the pass.
     pub fn of(&self, [before, after]: [Duration; 2]) -> (usize, bool) {
         let mean = (before.seconds() * after.seconds()).sqrt();
         let distance = |state: &Duration| (mean / state.seconds()).ln().abs();
@@ -83,8 +85,8 @@ fn are_apart(one: Duration, other: Duration, tolerance: f64) -> bool {
     one.min(other).seconds() * (1.0 + tolerance) < one.max(other).seconds() * (1.0 - tolerance)
 }
 
-/// The median of those of these times, in ascending order, that are within the tolerance of the time with the most others within it; the
-/// least of several such times.
+/// The median of those of these times, in ascending order, that are within the tolerance of the time with the most
+/// others within it; the least of several such times.
 fn densest(times: &[Duration], tolerance: f64) -> Option<Duration> {
     let mut most: &[Duration] = &[];
     for &centre in times {

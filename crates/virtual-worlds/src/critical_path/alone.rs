@@ -1,5 +1,5 @@
-//! What a message costs that has the machine to itself, measured on the machine's own model: the message is sent once more, with no other
-//! traffic.
+//! What a message costs that has the machine to itself, measured on the machine's own model: the message is sent once
+//! more, with no other traffic.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -41,7 +41,8 @@ pub(super) struct IsolatedCosts {
     pub(super) empty: IsolatedCost,
 }
 
-/// Each message is sent this often: full and empty, each to a receiver that waits for it and to one that asks after it has arrived.
+/// Each message is sent this often: full and empty, each to a receiver that waits for it and to one that asks after it
+/// has arrived.
 const TRIALS: u64 = 4;
 
 /// Sends messages one after the other, each long after the one before it has finished.
@@ -119,8 +120,8 @@ impl Program for OneByOne {
     }
 }
 
-/// What messages cost by themselves on `machine`, each in less time than `apart`, between ranks on `nodes`, or on those with their numbers
-/// if there are none. `on_arrival` says whether processors take messages in on arrival.
+/// What messages cost by themselves on `machine`, each in less time than `apart`, between ranks on `nodes`, or on those
+/// with their numbers if there are none. `on_arrival` says whether processors take messages in on arrival.
 ///
 /// # Errors
 /// Whatever keeps the machine from running these messages.

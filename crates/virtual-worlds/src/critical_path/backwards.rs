@@ -96,8 +96,8 @@ impl<'run> Backwards<'run> {
         (rank, time)
     }
 
-    /// The receive of a `message`, and when it could go on, if the send waited for it. The send ended at `end`, and could itself go on at
-    /// `own`.
+    /// The receive of a `message`, and when it could go on, if the send waited for it. The send ended at `end`, and
+    /// could itself go on at `own`.
     fn receiver_that_came_late(&self, message: u32, own: Time, end: Time) -> Option<(u32, Time)> {
         let record = self.trace.message(message);
         let receive = self.trace.receiver_of(message).filter(|_| waits_for_receivers(self.machine, record.size))?;
@@ -105,8 +105,8 @@ impl<'run> Backwards<'run> {
         (posted > own && posted > record.arrived && posted <= end).then_some((receive, posted))
     }
 
-    /// From when on an operation, for which everything else was there at `until`, could go on as far as its own rank is concerned: since
-    /// it began, and since the operation before it had left the processor.
+    /// From when on an operation, for which everything else was there at `until`, could go on as far as its own rank is
+    /// concerned: since it began, and since the operation before it had left the processor.
     fn own(&self, operation: u32, until: Time) -> Time {
         let span = self.trace.operation(operation);
         let earlier = &self.trace.of_rank(span.rank)[..self.trace.place_of(operation)];
@@ -122,8 +122,8 @@ impl<'run> Backwards<'run> {
         before.map_or(span.start, |(_, end)| end)
     }
 
-    /// Whether the operation holds the processor until it ends. Some sends wait for the network or their receiver, and not for the
-    /// processor.
+    /// Whether the operation holds the processor until it ends. Some sends wait for the network or their receiver, and
+    /// not for the processor.
     fn holds_processor(&self, operation: u32) -> bool {
         if self.trace.operation(operation).activity != Activity::Send {
             return true;

@@ -1,9 +1,10 @@
 //! The critical path of a run: the chain of operations that makes its makespan.
 //!
-//! After Yang and Miller, "Critical path analysis for the execution of parallel and distributed programs" (8th International Conference
-//! on Distributed Computing Systems, 1988), and Schulz, "Extracting critical path graphs from MPI applications" (IEEE Cluster, 2005).
-//! The nodes of their graph are the ends of operations; its edges are operations and messages. The longest path is found from its end
-//! backwards, since of all that an operation X had to wait for, only the last to come made it late:
+//! After Yang and Miller, "Critical path analysis for the execution of parallel and distributed programs" (8th
+//! International Conference on Distributed Computing Systems, 1988), and Schulz, "Extracting critical path graphs from
+//! MPI applications" (IEEE Cluster, 2005). The nodes of their graph are the ends of operations; its edges are
+//! operations and messages. The longest path is found from its end backwards, since of all that an operation X had to
+//! wait for, only the last to come made it late:
 //!
 //! ```text
 //!   r := the rank that ends last;  t := when it does
@@ -18,9 +19,10 @@
 //!         t := own(X)                                     X takes the time in between
 //! ```
 //!
-//! So the steps of the path follow each other without a gap: their lengths sum to the makespan. The time of a message is split: *latency*
-//! is what an empty message between the same ranks takes alone, *bandwidth* is what its bytes add to that, and *contention* is the rest:
-//! other messages were in its way, in the network or at processors and network interfaces.
+//! So the steps of the path follow each other without a gap: their lengths sum to the makespan. The time of a message
+//! is split: *latency* is what an empty message between the same ranks takes alone, *bandwidth* is what its bytes add
+//! to that, and *contention* is the rest: other messages were in its way, in the network or at processors and network
+//! interfaces.
 
 mod alone;
 mod backwards;
@@ -178,7 +180,8 @@ impl AddAssign for Parts {
 }
 
 impl CriticalPath {
-    /// The path of the run with this `answer` on `machine`, which was simulated with these `options`; none if no timeline was recorded.
+    /// The path of the run with this `answer` on `machine`, which was simulated with these `options`; none if no
+    /// timeline was recorded.
     ///
     /// # Errors
     /// Whatever keeps the machine from carrying a message of the path again, alone; or that the run was asked to stop.

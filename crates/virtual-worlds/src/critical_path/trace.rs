@@ -23,7 +23,8 @@ pub struct Trace<'run> {
     receiver_of: Vec<Option<u32>>,
 }
 
-/// One end of a message, or the operation there: its rank, the other rank, a time, and the number of the message or operation.
+/// One end of a message, or the operation there: its rank, the other rank, a time, and the number of the message or
+/// operation.
 type End = (Rank, Rank, Time, u32);
 
 impl<'run> Trace<'run> {
@@ -93,8 +94,8 @@ impl<'run> Trace<'run> {
         self.receiver_of[message as usize]
     }
 
-    /// How long each rank waited for which other, receive by receive: from when it asked for a message until the message arrived; where
-    /// messages are taken in on arrival, from when it had nothing else to do.
+    /// How long each rank waited for which other, receive by receive: from when it asked for a message until the
+    /// message arrived; where messages are taken in on arrival, from when it had nothing else to do.
     pub fn waits(&self) -> impl Iterator<Item = (Rank, Rank, Duration)> + '_ {
         zip(0.., &self.timeline.messages).filter_map(|(number, message)| {
             let receive = self.receiver_of(number)?;
@@ -143,8 +144,8 @@ fn operations(spans: &[Span], activity: Activity, time: impl Fn(&Span) -> Time) 
     ends
 }
 
-/// For each message, the first operation of the same ranks that fits and that no earlier message has: `fit` compares the time of an
-/// operation with that of a message.
+/// For each message, the first operation of the same ranks that fits and that no earlier message has: `fit` compares
+/// the time of an operation with that of a message.
 fn join(messages: Vec<End>, operations: Vec<End>, fit: impl Fn(Time, Time) -> Ordering) -> Vec<Option<u32>> {
     let mut joined = vec![None; messages.len()];
     let mut operations = operations.into_iter().peekable();

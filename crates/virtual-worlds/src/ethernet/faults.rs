@@ -16,8 +16,8 @@ pub(super) enum Fate {
     ComesTwice(Duration),
 }
 
-/// The faults on the way to one receiver: losses of single frames, and bursts of losses by Gilbert's model, a chain of two states; in the
-/// bad state everything is lost.
+/// The faults on the way to one receiver: losses of single frames, and bursts of losses by Gilbert's model, a chain of
+/// two states; in the bad state everything is lost.
 #[derive(Debug)]
 pub(super) struct Line {
     stream: Stream,

@@ -1,4 +1,5 @@
-//! How IP splits a packet that is longer than a frame carries, and puts it together again (RFC 791, sections 2.3 and 3.2).
+//! How IP splits a packet that is longer than a frame carries, and puts it together again (RFC 791, sections 2.3 and
+//! 3.2).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +21,8 @@ pub struct Fragment {
     pub count: u32,
 }
 
-/// The sizes, as payloads of frames, of the fragments of a packet that is longer than `longest`, what a frame carries. [B]
+/// The sizes, as payloads of frames, of the fragments of a packet that is longer than `longest`, what a frame carries.
+/// [B]
 pub fn split(packet: Bytes, longest: Bytes) -> Vec<Bytes> {
     let each = longest.0.saturating_sub(HEADER).max(UNIT) / UNIT * UNIT;
     let content = packet.0.saturating_sub(HEADER);
@@ -70,7 +72,8 @@ mod tests {
         assert_eq!(split(Bytes(1_501), Bytes(1_499)), [Bytes(1_492), Bytes(29)]);
     }
 
-    /// The lengths of a packet and of what a frame carries, and the packet's fragments in some order, each perhaps twice.
+    /// The lengths of a packet and of what a frame carries, and the packet's fragments in some order, each perhaps
+    /// twice.
     fn packets() -> impl Strategy<Value = (Bytes, Bytes, Vec<u32>)> {
         (28_u64..9_000, 1_u64..60_000).prop_flat_map(|(longest, more)| {
             let (size, longest) = (Bytes(longest + more), Bytes(longest));

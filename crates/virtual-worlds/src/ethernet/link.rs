@@ -138,8 +138,8 @@ impl Link {
         self.most_queued = self.most_queued.max(self.queued);
     }
 
-    /// The next frame in the queue, if the wire is free, and its times: it occupies the wire from now on. `payload` returns the size of a
-    /// frame's payload.
+    /// The next frame in the queue, if the wire is free, and its times: it occupies the wire from now on. `payload`
+    /// returns the size of a frame's payload.
     pub(super) fn start(
         &mut self,
         now: Time,

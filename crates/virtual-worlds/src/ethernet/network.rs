@@ -253,8 +253,8 @@ impl<P: Clone> Network<P> {
         true
     }
 
-    /// What the sender of a frame of `size` bytes would do for its receivers if it sent it now: for those that the frame reaches without waiting
-    /// for a wire.
+    /// What the sender of a frame of `size` bytes would do for its receivers if it sent it now: for those that the
+    /// frame reaches without waiting for a wire.
     pub fn delivery(&self, from: Rank, to: Destination, size: Bytes) -> Delivery {
         let Ethernet { switch_copy, interrupt, .. } = self.ethernet;
         let (now, source) = (self.now(), self.nodes.of(from));
@@ -483,8 +483,8 @@ impl<P: Clone> Network<P> {
         }
     }
 
-    /// A switch puts a frame into the output queues of its receivers, if it fits, and into that of the trunk if some are at the other
-    /// switch. Copies of a broadcast frame follow one another.
+    /// A switch puts a frame into the output queues of its receivers, if it fits, and into that of the trunk if some
+    /// are at the other switch. Copies of a broadcast frame follow one another.
     fn forward(&mut self, switch: usize, id: FrameId) {
         let Some(frame) = of(&self.frames, id) else { return };
         let from = self.nodes.of(frame.from);

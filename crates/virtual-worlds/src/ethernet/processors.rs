@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use quantities::{Duration, Rank};
 
-/// Processors that nodes share. A node keeps one until it has nothing to do; nodes that wait for one get it in the order in which they
-/// asked, as processes of one priority do.
+/// Processors that nodes share. A node keeps one until it has nothing to do; nodes that wait for one get it in the
+/// order in which they asked, as processes of one priority do.
 #[derive(Debug)]
 pub(super) struct Processors {
     /// How many processors are idle.
@@ -72,8 +72,9 @@ impl Processors {
         self.pass_on()
     }
 
-    /// An interrupt that lasts `length` occupies an idle processor; returns whether there is one. If not, it takes that time from the node
-    /// that has lost the least to interrupts since it got its processor. Where nodes do not share processors, interrupts are nobody's.
+    /// An interrupt that lasts `length` occupies an idle processor; returns whether there is one. If not, it takes that
+    /// time from the node that has lost the least to interrupts since it got its processor. Where nodes do not share
+    /// processors, interrupts are nobody's.
     pub(super) fn interrupt(&mut self, length: Duration) -> bool {
         if !self.shared {
             return false;

@@ -1,4 +1,5 @@
-//! The network to the flit: its two engines, the nodes at its ends, the world that runs programs on them, and open-loop traffic.
+//! The network to the flit: its two engines, the nodes at its ends, the world that runs programs on them, and open-loop
+//! traffic.
 
 pub mod network;
 pub mod nodes;

@@ -13,7 +13,8 @@ use super::program::Jobs;
 
 /// Translates between the ranks and times of a job and those of the machine, as seen by a rank of the job.
 ///
-/// A node has one rank, and a rank sends only to ranks of its own job. So everything that arrives at a node belongs to its job.
+/// A node has one rank, and a rank sends only to ranks of its own job. So everything that arrives at a node belongs to
+/// its job.
 pub(super) struct Translation<'run, P> {
     pub(super) jobs: &'run Jobs<'run, P>,
     /// The nodes of the job's ranks.

@@ -1,7 +1,7 @@
 //! Several jobs on one simulated machine, each with its own ranks, on its own nodes.
 //!
-//! [`placement`] decides on which nodes a job's ranks run; [`crate::Simulated::run_jobs`] runs jobs beside each other, and beside
-//! background traffic.
+//! [`placement`] decides on which nodes a job's ranks run; [`crate::Simulated::run_jobs`] runs jobs beside each other,
+//! and beside background traffic.
 
 mod job_endpoint;
 mod placed;

@@ -26,7 +26,8 @@ impl<'a> Placed<'a> {
 impl World for Placed<'_> {
     type Answer = Answer;
 
-    /// Results and answer are in order of rank, and errors name ranks only, as of a program whose ranks are on nodes in order.
+    /// Results and answer are in order of rank, and errors name ranks only, as of a program whose ranks are on nodes in
+    /// order.
     fn run<P: Program>(&self, ranks: u32, program: &P) -> Run<P::Output> {
         let Placed { world, nodes } = self;
         if nodes.is_empty() {

@@ -1,6 +1,7 @@
 //! Placement: on which node of a machine each rank of a job runs.
 //!
-//! A job is placed on the nodes that are free when its turn comes, so that no node holds two ranks. Free nodes are taken:
+//! A job is placed on the nodes that are free when its turn comes, so that no node holds two ranks. Free nodes are
+//! taken:
 //!
 //! ```text
 //!   in-order                by number
@@ -12,9 +13,9 @@
 //!   0-7,12                  these, rank by rank
 //! ```
 //!
-//! The switches are the routers that have nodes. The groups are those of a dragonfly, the pods of a fat tree or a Clos network,
-//! the modules of a mesh of Clos networks. The names are those of the studies of placement on dragonflies: Yang, Jenkins, Mubarak,
-//! Ross and Lan, "Watch Out for the Bully! Job Interference Study on Dragonfly Network" (2016).
+//! The switches are the routers that have nodes. The groups are those of a dragonfly, the pods of a fat tree or a Clos
+//! network, the modules of a mesh of Clos networks. The names are those of the studies of placement on dragonflies:
+//! Yang, Jenkins, Mubarak, Ross and Lan, "Watch Out for the Bully! Job Interference Study on Dragonfly Network" (2016).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -182,10 +183,12 @@ impl<'a> Allocation<'a> {
         self.machine
     }
 
-    /// Places `ranks` ranks on free nodes, and takes these; returns the node of each rank. [`Placement::Random`] draws from `seed`.
+    /// Places `ranks` ranks on free nodes, and takes these; returns the node of each rank. [`Placement::Random`] draws
+    /// from `seed`.
     ///
     /// # Errors
-    /// [`PlacementError`] if too few nodes are free, a listed node is not free or does not exist, or the machine has no such units.
+    /// [`PlacementError`] if too few nodes are free, a listed node is not free or does not exist, or the machine has no
+    /// such units.
     pub fn place(&mut self, placement: &Placement, ranks: u32, seed: u64) -> Result<Vec<NodeId>, PlacementError> {
         if let Placement::Listed(ranges) = placement {
             self.check_list(placement, ranges, ranks)?;

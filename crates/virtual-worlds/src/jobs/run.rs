@@ -15,8 +15,8 @@ impl Simulated<'_> {
     /// Runs `jobs` beside each other, and beside `background` traffic if there is any, until the last has ended.
     ///
     /// # Errors
-    /// [`Error::Unfit`] if a node holds two ranks or does not exist, a job has no ranks, or the machine can't carry the traffic;
-    /// otherwise as for one program. A deadlock names the ranks and their jobs.
+    /// [`Error::Unfit`] if a node holds two ranks or does not exist, a job has no ranks, or the machine can't carry the
+    /// traffic; otherwise as for one program. A deadlock names the ranks and their jobs.
     pub fn run_jobs<P: Program>(&self, jobs: &[Job<P>], background: Option<&Background>) -> Result<JobsRun<P::Output>> {
         if let [Job { program, nodes, start: Time::ZERO, .. }] = jobs
             && nodes.iter().zip(0..).all(|(node, rank)| node.0 == rank)

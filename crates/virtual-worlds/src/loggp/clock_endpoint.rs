@@ -168,8 +168,9 @@ impl Future for Receive<'_> {
     }
 }
 
-/// A send and a receive that are begun together. The processor finishes the send first; so if that does not wait for its receiver, the
-/// two go one after the other. If it does, it completes when its message is taken, whatever the rank receives meanwhile.
+/// A send and a receive that are begun together. The processor finishes the send first; so if that does not wait for
+/// its receiver, the two go one after the other. If it does, it completes when its message is taken, whatever the rank
+/// receives meanwhile.
 #[derive(Debug)]
 pub(super) struct SendReceive<'endpoint> {
     endpoint: &'endpoint ClockEndpoint<'endpoint>,

@@ -2,7 +2,8 @@
 //!
 //! Symbols: L latency, o overhead of a message, g gap between messages, G gap per byte, O overhead per byte, s size.
 //!
-//! Source: Alexandrov, Ionescu, Schauser and Scheiman, LogGP, SPAA 1995; O as in Hoefler, Schneider and Lumsdaine, LogGOPSim, LSAP 2010.
+//! Source: Alexandrov, Ionescu, Schauser and Scheiman, LogGP, SPAA 1995; O as in Hoefler, Schneider and Lumsdaine,
+//! LogGOPSim, LSAP 2010.
 
 use machines::model::LogGp;
 use quantities::{Bytes, Duration, Time};
@@ -41,8 +42,8 @@ impl Costs {
         self.overhead + after_the_first(size, self.overhead_per_byte)
     }
 
-    /// o + max((s-1) O, (s-1) G): how long a message that arrives occupies the processor. Its last byte comes (s-1) G after its first, so
-    /// that the message can't be complete earlier.
+    /// o + max((s-1) O, (s-1) G): how long a message that arrives occupies the processor. Its last byte comes (s-1) G
+    /// after its first, so that the message can't be complete earlier.
     pub(super) fn receiving(&self, size: Bytes) -> Duration {
         self.overhead + after_the_first(size, self.overhead_per_byte.max(self.gap_per_byte))
     }

@@ -1,8 +1,8 @@
 //! Messages that were sent and not yet received.
 //!
-//! The messages of all ranks lie in one vector as linked lists, one per rank, in order of sending: almost every list is short, and a
-//! vector per rank would cost a million allocations. A rank with many messages has them sorted by sender as well, so that many senders to
-//! one receiver do not cost quadratic time.
+//! The messages of all ranks lie in one vector as linked lists, one per rank, in order of sending: almost every list is
+//! short, and a vector per rank would cost a million allocations. A rank with many messages has them sorted by sender
+//! as well, so that many senders to one receiver do not cost quadratic time.
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -1,15 +1,15 @@
 //! The contention-free world: no network, a clock at every rank, and messages that cost what LogGP says.
 //!
-//! The behaviour and timing of a program that receives from named ranks only do not depend on the order in which its ranks are run (they
-//! are a Kahn network), as they share nothing. So there is no event queue: a rank runs, ahead of all others if need be, until it waits
-//! for a message that has not been sent yet; then another one runs. To keep few messages under way at once, a rank also lets others run
-//! before it sends to a rank that has many.
+//! The behaviour and timing of a program that receives from named ranks only do not depend on the order in which its
+//! ranks are run (they are a Kahn network), as they share nothing. So there is no event queue: a rank runs, ahead of
+//! all others if need be, until it waits for a message that has not been sent yet; then another one runs. To keep few
+//! messages under way at once, a rank also lets others run before it sends to a rank that has many.
 //!
-//! A sendrecv preserves this: nothing else of its rank begins before both halves are over, and the processor finishes the send, which was
-//! begun first, before it takes a message in.
+//! A sendrecv preserves this: nothing else of its rank begins before both halves are over, and the processor finishes
+//! the send, which was begun first, before it takes a message in.
 //!
-//! What a message of s bytes costs, as in LogGOPSim (Hoefler, Schneider and Lumsdaine, "LogGOPSim: simulating large-scale
-//! applications in the LogGOPS model", 2010):
+//! What a message of s bytes costs, as in LogGOPSim (Hoefler, Schneider and Lumsdaine, "LogGOPSim: simulating
+//! large-scale applications in the LogGOPS model", 2010):
 //!
 //! ```text
 //!   sender    |-- o + (s-1) O --|
@@ -19,10 +19,10 @@
 //!                                 |-- g + (s-1) G -------| network interface
 //! ```
 //!
-//! A send starts when processor and network interface are free; a message is taken when it has arrived, its receiver asks for it, and the
-//! receiver's interface is free. A send of S bytes or more completes when its message is taken. The receiver pays o when it receives, not
-//! when the message arrives, and gaps between received messages count in the order in which the program receives them: this is where a
-//! world without events must differ from one with them.
+//! A send starts when processor and network interface are free; a message is taken when it has arrived, its receiver
+//! asks for it, and the receiver's interface is free. A send of S bytes or more completes when its message is taken.
+//! The receiver pays o when it receives, not when the message arrives, and gaps between received messages count in the
+//! order in which the program receives them: this is where a world without events must differ from one with them.
 
 mod clock_endpoint;
 mod costs;
@@ -63,8 +63,8 @@ impl Clock {
         Clock { model, on_arrival: false, with_timeline: false, stop: Stop::NEVER }
     }
 
-    /// The same world, in which processors take messages in when they arrive, as in LogGOPSim, and not when they are asked for. Ranks
-    /// have as many processors and network interfaces as their requests name.
+    /// The same world, in which processors take messages in when they arrive, as in LogGOPSim, and not when they are
+    /// asked for. Ranks have as many processors and network interfaces as their requests name.
     pub const fn on_arrival(self) -> Clock {
         Clock { on_arrival: true, ..self }
     }

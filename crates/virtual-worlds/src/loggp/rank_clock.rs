@@ -23,8 +23,8 @@ impl RankClock {
 
     /// Sends a message; returns when its first byte arrives.
     ///
-    /// The send starts when both processor and network interface are free. It occupies the processor for o + (s-1) O and the interface
-    /// for g + (s-1) G.
+    /// The send starts when both processor and network interface are free. It occupies the processor for o + (s-1) O
+    /// and the interface for g + (s-1) G.
     pub(super) fn send(&mut self, costs: &Costs, size: Bytes) -> Time {
         let called = self.now;
         let start = called.max(self.may_send);
@@ -36,10 +36,11 @@ impl RankClock {
         costs.arrival(start)
     }
 
-    /// Receives a message whose first byte arrives at `arrival`, and for which the rank asks at `posted`; returns when it is taken.
+    /// Receives a message whose first byte arrives at `arrival`, and for which the rank asks at `posted`; returns when
+    /// it is taken.
     ///
-    /// It is taken when it has arrived and both processor and network interface are free, and occupies the processor for o + max((s-1) O,
-    /// (s-1) G) and the interface for g + (s-1) G.
+    /// It is taken when it has arrived and both processor and network interface are free, and occupies the processor
+    /// for o + max((s-1) O, (s-1) G) and the interface for g + (s-1) G.
     pub(super) fn receive(&mut self, costs: &Costs, size: Bytes, arrival: Time, posted: Time) -> Time {
         let taken = self.now.max(arrival).max(self.may_receive);
         self.statistics.receive_idle += arrival.since(posted);

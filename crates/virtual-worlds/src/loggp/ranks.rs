@@ -22,8 +22,8 @@ pub(super) trait Turns {
 
 /// The ranks of a run.
 ///
-/// A rank's future is created only when its turn comes, and the allocation of one that has ended is reused. So there are never more
-/// futures than ranks that wait: in a broadcast none, whatever the number of ranks.
+/// A rank's future is created only when its turn comes, and the allocation of one that has ended is reused. So there
+/// are never more futures than ranks that wait: in a broadcast none, whatever the number of ranks.
 pub(super) struct Ranks<F, T> {
     /// The futures of the ranks that wait.
     waiting: Vec<Option<Pin<Box<F>>>>,

@@ -90,8 +90,8 @@ impl State {
 
     /// Whether `from` must let others run before it sends to a rank that has many letters: if so, it rests.
     ///
-    /// Only memory depends on it. Without it, if each rank has a message for every other, the lowest rank first, they would send almost
-    /// all messages before one is taken.
+    /// Only memory depends on it. Without it, if each rank has a message for every other, the lowest rank first, they
+    /// would send almost all messages before one is taken.
     pub(super) fn rest_before_sending(&mut self, from: Rank, to: Rank) -> bool {
         let rests = self.ranks[to.0 as usize].mailbox.has_many();
         if rests {
@@ -148,8 +148,8 @@ impl State {
         Some(Received { from, tag: letter.tag, message: letter.into_message() })
     }
 
-    /// Sends `message` as one half of a sendrecv: the processor finishes it before it takes in the other half, as the send was begun
-    /// first. Whether the send is over does not matter before that.
+    /// Sends `message` as one half of a sendrecv: the processor finishes it before it takes in the other half, as the
+    /// send was begun first. Whether the send is over does not matter before that.
     #[inline]
     pub(super) fn begin_sendrecv(&mut self, from: Rank, to: Rank, tag: Tag, message: Message) {
         if self.send(from, to, tag, message) {
@@ -166,7 +166,8 @@ impl State {
         Some(received)
     }
 
-    /// Whether a sendrecv whose message was received is over; otherwise `rank` waits until the message it sent is taken.
+    /// Whether a sendrecv whose message was received is over; otherwise `rank` waits until the message it sent is
+    /// taken.
     #[inline]
     pub(super) fn end_sendrecv(&mut self, rank: Rank) -> bool {
         let Some(&Exchange { to, taken, .. }) = self.exchanges.get(&rank) else { return true };
@@ -180,8 +181,8 @@ impl State {
         taken.is_some()
     }
 
-    /// The message that `from` sent, having called at `called`, is taken at `taken`: its send has waited until then. The rank goes on,
-    /// unless it is still receiving.
+    /// The message that `from` sent, having called at `called`, is taken at `taken`: its send has waited until then.
+    /// The rank goes on, unless it is still receiving.
     fn release_sender(&mut self, from: Rank, to: Rank, [called, taken]: [Time; 2]) {
         let sender = &mut self.ranks[from.0 as usize];
         sender.clock.taken(taken);
@@ -210,9 +211,9 @@ impl State {
 }
 
 impl Turns for State {
-    /// Ranks that were woken go before those that have not begun: then few mailboxes are in use at once. Of those woken, the last one
-    /// goes on: it works with ranks that have just run, and their data is in the cache. Only while some ranks are behind, with many
-    /// letters, does the one go on that has waited longest. Ranks that rest come last.
+    /// Ranks that were woken go before those that have not begun: then few mailboxes are in use at once. Of those
+    /// woken, the last one goes on: it works with ranks that have just run, and their data is in the cache. Only while
+    /// some ranks are behind, with many letters, does the one go on that has waited longest. Ranks that rest come last.
     fn next_turn(&mut self) -> Option<Rank> {
         let woken = if self.letters.some_have_many() { self.ready.pop_front() } else { self.ready.pop_back() };
         woken.or_else(|| self.starting.next().map(Rank)).or_else(|| {

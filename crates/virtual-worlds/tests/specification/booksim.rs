@@ -1,5 +1,5 @@
-//! The preset `booksim-mesh-8x8` compared with measurements of BookSim 2: latencies of the empty network, to the cycle, and the accepted
-//! rate under overload.
+//! The preset `booksim-mesh-8x8` compared with measurements of BookSim 2: latencies of the empty network, to the cycle,
+//! and the accepted rate under overload.
 
 use std::sync::Arc;
 

@@ -328,8 +328,8 @@ fn a_hundred_thousand_senders_to_one_do_not_take_quadratic_time() {
     assert_eq!(answer.messages, 200_000);
 }
 
-/// Rank 0 sends rank 1 so many messages that they are sorted by sender. Rank 1 takes most of them, and goes on when rank 0 has sent as
-/// many again, which it learns from rank 2.
+/// Rank 0 sends rank 1 so many messages that they are sorted by sender. Rank 1 takes most of them, and goes on when
+/// rank 0 has sent as many again, which it learns from rank 2.
 struct ManyThenMore;
 
 impl Program for ManyThenMore {

@@ -1,7 +1,9 @@
-//! Packets that contend for a channel, with times worked out by hand from the rules in docs/NETWORK.md, in both engines. Times are in ns.
+//! Packets that contend for a channel, with times worked out by hand from the rules in docs/NETWORK.md, in both
+//! engines. Times are in ns.
 //!
-//! A flit takes 1000, routing 300, wires and credits nothing; every packet has five flits. Alone, one that crosses h channels arrives
-//! (h - 1) (1000 + 300) + 5 * 1000 after its header has started, and its header asks for the next channel every 1300.
+//! A flit takes 1000, routing 300, wires and credits nothing; every packet has five flits. Alone, one that crosses h
+//! channels arrives (h - 1) (1000 + 300) + 5 * 1000 after its header has started, and its header asks for the next
+//! channel every 1300.
 
 use std::sync::Arc;
 
@@ -60,13 +62,14 @@ fn hops(packet: &PacketRecord) -> Vec<[u64; 3]> {
 
 /// Nodes 0 and 1 send to node 2 at once, over their own channels to the router and one from it.
 ///
-/// Both headers are at the router at 1000 and ask at 1300; the lower port is first. Its flits start at 1300 to 5300, and its tail has crossed
-/// at 6300: there and then it has arrived, and the second header gets the channel, after 5000. Its flits start at 6300 to 10300, and it
-/// has arrived at 11300.
+/// Both headers are at the router at 1000 and ask at 1300; the lower port is first. Its flits start at 1300 to 5300,
+/// and its tail has crossed at 6300: there and then it has arrived, and the second header gets the channel, after 5000.
+/// Its flits start at 6300 to 10300, and it has arrived at 11300.
 ///
-/// B of the second packet's flits are in the buffer or have a place in it by 6300. Each start from then on makes room for another, so that
-/// the tail, the fifth, starts from its node at 6300 + (4 - B) 1000 if B is at most 4, and otherwise at 4000. With a single place the first
-/// packet, too, must wait with its second flit until the header has left the router at 1300, and with each of the others likewise.
+/// B of the second packet's flits are in the buffer or have a place in it by 6300. Each start from then on makes room
+/// for another, so that the tail, the fifth, starts from its node at 6300 + (4 - B) 1000 if B is at most 4, and
+/// otherwise at 4000. With a single place the first packet, too, must wait with its second flit until the header has
+/// left the router at 1300, and with each of the others likewise.
 #[test]
 fn the_second_header_waits_until_the_first_tail_has_crossed() {
     for (buffers, first_left, second_left) in [
@@ -84,7 +87,8 @@ fn the_second_header_waits_until_the_first_tail_has_crossed() {
     }
 }
 
-/// The same, with the packets the other way round and the second 2000 later: its header asks at 3300 and gets the channel at 6300.
+/// The same, with the packets the other way round and the second 2000 later: its header asks at 3300 and gets the
+/// channel at 6300.
 #[test]
 fn a_header_that_comes_later_waits_for_the_rest_only() {
     let packets = carried(&network(STAR, 64), &[(0, 1, 2), (2_000, 0, 2)]);
@@ -93,20 +97,23 @@ fn a_header_that_comes_later_waits_for_the_rest_only() {
     assert_eq!(packets[1].blocking().picoseconds(), 3_000_000);
 }
 
-/// A header that asks at the very instant at which the tail has crossed gets the channel at once: it started 5000 later.
+/// A header that asks at the very instant at which the tail has crossed gets the channel at once: it started 5000
+/// later.
 #[test]
 fn a_header_that_comes_when_the_tail_has_crossed_does_not_wait() {
     let packets = carried(&network(STAR, 64), &[(0, 0, 2), (5_000, 1, 2)]);
     assert_eq!(hops(&packets[1])[1], [6_300, 6_300, 11_300]);
 }
 
-/// Three nodes in a row: 1 sends to 2, and 0 to 2 and then to 1. The packet of node 1 gets the channel between the last two routers at 1300,
-/// and its tail has crossed it at 6300. That of node 0 asks for it at 2600, gets it at 6300, and goes on as if alone: 1300 later it asks for
-/// the channel to node 2, whose last user's tail has just crossed, and arrives 5000 after that, at 12600.
+/// Three nodes in a row: 1 sends to 2, and 0 to 2 and then to 1. The packet of node 1 gets the channel between the last
+/// two routers at 1300, and its tail has crossed it at 6300. That of node 0 asks for it at 2600, gets it at 6300, and
+/// goes on as if alone: 1300 later it asks for the channel to node 2, whose last user's tail has just crossed, and
+/// arrives 5000 after that, at 12600.
 ///
-/// The packet to node 1 does not need the contended channel, but is behind one that does. The tail of that has left the node at 5000, and
-/// crossed to the middle router at 6300; the next header is in the first router at 6000, asks at 6300 and gets the channel. In the middle
-/// router it comes to the front when the tail before it starts at 10300, asks at 10600, and all of it has arrived 5000 later.
+/// The packet to node 1 does not need the contended channel, but is behind one that does. The tail of that has left the
+/// node at 5000, and crossed to the middle router at 6300; the next header is in the first router at 6000, asks at 6300
+/// and gets the channel. In the middle router it comes to the front when the tail before it starts at 10300, asks at
+/// 10600, and all of it has arrived 5000 later.
 #[test]
 fn a_packet_behind_one_that_is_blocked_waits_in_the_same_buffer() {
     let packets = carried(&network(ROW, 64), &[(0, 1, 2), (0, 0, 2), (0, 0, 1)]);
@@ -118,9 +125,9 @@ fn a_packet_behind_one_that_is_blocked_waits_in_the_same_buffer() {
     assert_eq!([0, 1, 2].map(|it| nanoseconds(packets[it].delivered)), [7_600, 12_600, 15_600]);
 }
 
-/// The same with room for one flit. A flit starts when the one before it has left the next router: the second of a packet when the header has,
-/// whose routing takes 300. So each packet holds the channel between the last routers 300 longer than with more room, and the blocked one
-/// holds those behind it as well. When flits start:
+/// The same with room for one flit. A flit starts when the one before it has left the next router: the second of a
+/// packet when the header has, whose routing takes 300. So each packet holds the channel between the last routers 300
+/// longer than with more room, and the blocked one holds those behind it as well. When flits start:
 ///
 /// ```text
 ///   packet    flit   from its node   router 0   router 1   router 2

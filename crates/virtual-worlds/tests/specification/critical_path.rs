@@ -1,5 +1,5 @@
-//! The critical path of runs whose longest chain is known by hand, and properties of the path of any run: its steps follow each other
-//! without a gap from beginning to end, and their parts sum to the makespan to the picosecond.
+//! The critical path of runs whose longest chain is known by hand, and properties of the path of any run: its steps
+//! follow each other without a gap from beginning to end, and their parts sum to the makespan to the picosecond.
 
 use std::future::Future;
 
@@ -80,7 +80,8 @@ impl<R: Runs> Program for Ranks<R> {
     }
 }
 
-/// Rank 0 computes and sends `bytes` to rank 1, which computes for some time before it asks for them, and computes afterwards.
+/// Rank 0 computes and sends `bytes` to rank 1, which computes for some time before it asks for them, and computes
+/// afterwards.
 struct Hands {
     first: u64,
     bytes: u64,
@@ -185,7 +186,8 @@ fn two_messages_through_one_interface_contend_for_it() {
             endpoint.receive(Rank(2)).await.map(drop)
         }
     }
-    // The second is taken g + 100 G = 105 ns, or o + 100 G = 107 ns after the first, whichever is later, and had arrived long before.
+    // The second is taken g + 100 G = 105 ns, or o + 100 G = 107 ns after the first, whichever is later, and had
+    // arrived long before.
     let path = path(&contention_free(&[("g", "20 ns")]), 3, &Ranks(TwoToOne));
     assert_eq!(in_words(&path), ["1-0 message 214", "2-0 receive 120"]);
     let second =

@@ -1,5 +1,5 @@
-//! A network that can never move again reports the packets and the channels. No description leads to one, since routing that can deadlock
-//! is refused; these tests set the routing by hand: on a ring of four, always clockwise.
+//! A network that can never move again reports the packets and the channels. No description leads to one, since routing
+//! that can deadlock is refused; these tests set the routing by hand: on a ring of four, always clockwise.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! The two engines follow the same rules: on any network, with any buffers, rates, latencies and packets, every packet has the same times
-//! in both, to the picosecond, and every count is the same.
+//! The two engines follow the same rules: on any network, with any buffers, rates, latencies and packets, every packet
+//! has the same times in both, to the picosecond, and every count is the same.
 
 use std::sync::Arc;
 
@@ -68,9 +68,9 @@ fn round_robin_begins_at_port_0() {
     }
 }
 
-/// Node 3 keeps node 2 busy, so that packets that node 0 sends there remain in the buffers of their path, whose first channel is free
-/// again. Then node 0 sends to node 3: where that channel counts as idle, the packet takes it and waits; where it must be empty, the
-/// packet goes the other way.
+/// Node 3 keeps node 2 busy, so that packets that node 0 sends there remain in the buffers of their path, whose first
+/// channel is free again. Then node 0 sends to node 3: where that channel counts as idle, the packet takes it and
+/// waits; where it must be empty, the packet goes the other way.
 #[test]
 fn a_free_channel_with_a_full_buffer_is_idle_only_where_it_need_not_be_empty() {
     let destinations = |idle_when: &str| {
@@ -96,9 +96,9 @@ fn a_free_channel_with_a_full_buffer_is_idle_only_where_it_need_not_be_empty() {
     assert_eq!(destinations("empty"), [3, 2, 2]);
 }
 
-/// A packet of node 6 that may go up to either of two routers finds neither idle: at one an earlier packet is still in the buffer, and at the other
-/// a packet leaves the buffer at this very instant, which makes the fast engine look at that channel again. It gets the channel of the
-/// lower number.
+/// A packet of node 6 that may go up to either of two routers finds neither idle: at one an earlier packet is still in
+/// the buffer, and at the other a packet leaves the buffer at this very instant, which makes the fast engine look at
+/// that channel again. It gets the channel of the lower number.
 #[test]
 fn a_header_that_waits_for_any_channel_gets_the_first_in_both_engines() {
     let text = "[topology.fat_tree]\narity = 3\nlevels = 2\nparents = [2]\n\

@@ -85,7 +85,8 @@ fn frames_follow_each_other_with_a_gap_at_the_rate_of_the_wire() {
     assert_eq!(arrivals(&mut network), expected);
 }
 
-/// 14 + 1,500 bytes take 121.12 us of tokens. With a bucket of 1,600 bytes a frame passes 86 bytes of tokens before it is full.
+/// 14 + 1,500 bytes take 121.12 us of tokens. With a bucket of 1,600 bytes a frame passes 86 bytes of tokens before it
+/// is full.
 #[test]
 fn a_token_bucket_lets_a_burst_pass_at_once_and_then_keeps_to_the_rate() {
     let mut network = network(&Ethernet { bucket: Some(Bytes(1_600)), ..fast_ethernet() }, 2);
@@ -104,9 +105,9 @@ fn small_frames_pass_a_token_bucket_together() {
     assert!(arrivals(&mut network).iter().all(|(time, ..)| *time == nanoseconds(2 * 500 + 3_000)));
 }
 
-/// Frames that have to wait for tokens are late by the timer's lateness. The bucket holds the tokens that come meanwhile up to its size:
-/// 86 bytes beyond a frame, of 6.88 us. So late by 20 us, every frame of 121.12 us costs 13.12 us more at the first wire; it then finds the
-/// bucket of the second full, and passes at once.
+/// Frames that have to wait for tokens are late by the timer's lateness. The bucket holds the tokens that come
+/// meanwhile up to its size: 86 bytes beyond a frame, of 6.88 us. So late by 20 us, every frame of 121.12 us costs
+/// 13.12 us more at the first wire; it then finds the bucket of the second full, and passes at once.
 #[test]
 fn a_frame_that_waits_for_tokens_is_late() {
     let late = Duration::from_microseconds(20);
@@ -136,8 +137,9 @@ fn a_frame_that_waits_for_tokens_is_carried_on_by_an_interrupt() {
     assert_eq!(arrivals_with(carry), expected);
 }
 
-/// The queue of a token bucket holds frames without padding and check sequence, and also the one that waits for tokens. Of 50 frames of
-/// 14 + 40 bytes, which come to a slow trunk one after another, 29 find tokens and ten room in the queue.
+/// The queue of a token bucket holds frames without padding and check sequence, and also the one that waits for tokens.
+/// Of 50 frames of 14 + 40 bytes, which come to a slow trunk one after another, 29 find tokens and ten room in the
+/// queue.
 #[test]
 fn the_queue_of_a_token_bucket_includes_the_frame_that_waits() {
     let (rate, queue) = (Rate::from_bits_per_second(64_000), Bytes(10 * 54));
@@ -148,7 +150,8 @@ fn the_queue_of_a_token_bucket_includes_the_frame_that_waits() {
     assert_eq!(network.statistics().most_queued, queue);
 }
 
-/// A switch that is a program makes one copy of a broadcast frame after another, for the nodes in their order and then for the trunk.
+/// A switch that is a program makes one copy of a broadcast frame after another, for the nodes in their order and then
+/// for the trunk.
 #[test]
 fn copies_of_a_broadcast_follow_one_another() {
     let copy = Duration::from_microseconds(5);
@@ -199,7 +202,8 @@ fn a_full_output_queue_drops_frames() {
     let statistics = network.statistics();
     assert_eq!(came, statistics.received);
     assert_eq!(statistics.sent, statistics.received + statistics.dropped.at_switch);
-    // While ten frames arrive from each node, one leaves for each three that arrive; three more are in the queue at the end.
+    // While ten frames arrive from each node, one leaves for each three that arrive; three more are in the queue at the
+    // end.
     assert_eq!(statistics.received, 13);
     assert_eq!(statistics.most_queued, Bytes(3 * 1_018));
 }
@@ -228,7 +232,8 @@ fn transmit_fragments(network: &mut Network<u32>, indices: &[u32]) {
 fn a_packet_comes_with_the_last_of_its_fragments() {
     let mut network = network(&fast_ethernet(), 2);
     transmit_fragments(&mut network, &[2, 0, 0, 1]);
-    // One after the other on the first wire, with 12 bytes between two; the last one crosses the switch and the second wire.
+    // One after the other on the first wire, with 12 bytes between two; the last one crosses the switch and the second
+    // wire.
     let before = 8 + 18 + 548 + 12 + 2 * (8 + 18 + 996 + 12);
     let last = 2 * (1_022 * 80 + 500) + 3_000;
     while network.next_notice().unwrap() != Some(Notice::Frame(Rank(1))) {}
@@ -301,8 +306,8 @@ fn a_frame_dropped_before_the_trunk_is_lost_for_all_nodes_beyond_it() {
     let mut network = network(&two_switches(1), 3);
     (0..9).for_each(|number| assert!(network.transmit(Rank(0), Destination::All, Bytes(1_000), number)));
     let came = arrivals(&mut network);
-    // One arrives at the switch every 1,038 * 80 ns, and crosses the trunk in four times that. Number 0 crosses while 1 to 3 wait. When
-    // number 4 arrives, 1 leaves a place for it; 5 to 7 find none, and 8 takes the place of 2.
+    // One arrives at the switch every 1,038 * 80 ns, and crosses the trunk in four times that. Number 0 crosses while 1
+    // to 3 wait. When number 4 arrives, 1 leaves a place for it; 5 to 7 find none, and 8 takes the place of 2.
     let numbers = |node: u32| came.iter().filter(|it| it.1 == Rank(node)).map(|it| it.2).collect::<Vec<u32>>();
     assert_eq!(numbers(1), [0, 1, 2, 3, 4, 8]);
     assert_eq!(numbers(1), numbers(2));
@@ -333,7 +338,8 @@ fn a_node_is_woken_when_it_asked_to_be() {
 }
 
 proptest! {
-    /// Whatever is sent and whatever goes wrong, every frame is received or counted as dropped, and the same seed gives the same result.
+    /// Whatever is sent and whatever goes wrong, every frame is received or counted as dropped, and the same seed gives
+    /// the same result.
     #[test]
     fn every_frame_is_accounted_for(
         sends in prop::collection::vec((0u32..5, prop::option::of(0u32..4), 0u64..=1_500), 1..60),

@@ -36,8 +36,8 @@ fn it_passes_the_conformance_suite() {
     }
 }
 
-/// Where nodes are processes of one computer, every step of which takes time, and wires are token buckets. Only timers take none: with them, a node
-/// that computes for a time goes on later.
+/// Where nodes are processes of one computer, every step of which takes time, and wires are token buckets. Only timers
+/// take none: with them, a node that computes for a time goes on later.
 #[test]
 fn it_passes_the_conformance_suite_on_one_computer() {
     let us = Duration::from_microseconds;
@@ -82,8 +82,8 @@ impl Program for OneWay {
     }
 }
 
-/// How long a message of `bytes` bytes takes, from the call of its send to the end of its receive.
-/// And where datagrams are split into up to five fragments, each of which may be lost, be duplicated or be overtaken by others.
+/// How long a message of `bytes` bytes takes, from the call of its send to the end of its receive. And where datagrams
+/// are split into up to five fragments, each of which may be lost, be duplicated or be overtaken by others.
 #[test]
 fn it_passes_the_conformance_suite_whatever_fragments_are_lost() {
     let delay = Duration::from_microseconds(200);
@@ -110,7 +110,8 @@ fn half_a_ping_pong(bytes: u64) -> f64 {
     times.iter().map(|time| time.microseconds()).sum::<f64>() / times.len() as f64 / 2.0
 }
 
-/// Wong and Wang, section 2: 8 bytes in 30.1 us, and at most 12.1 MB/s. Within 3 %, as the costs of the nodes were chosen for these.
+/// Wong and Wang, section 2: 8 bytes in 30.1 us, and at most 12.1 MB/s. Within 3 %, as the costs of the nodes were
+/// chosen for these.
 #[test]
 fn the_published_latency_and_bandwidth() {
     for latency in [one_way(8).microseconds(), half_a_ping_pong(8)] {
@@ -121,7 +122,8 @@ fn the_published_latency_and_bandwidth() {
     assert!((0.97..=1.03).contains(&bandwidth), "{bandwidth}");
 }
 
-/// The costs of calls, and of receivers of broadcasts, are paid in the right places, and headers have the machine's length.
+/// The costs of calls, and of receivers of broadcasts, are paid in the right places, and headers have the machine's
+/// length.
 #[test]
 fn every_cost_is_paid() {
     let plain = |ethernet: &mut Ethernet| {
@@ -146,8 +148,8 @@ fn every_cost_is_paid() {
     // The first frame that the source sends; the first that the receiver takes, and the first that it sends.
     assert_eq!(time(&|ethernet| ethernet.cold = us(7)), before + us(7 * 3));
     assert_eq!(time(&|ethernet| ethernet.broadcast_each = us(2)), before + us(4 * 2));
-    // Ten bytes more over two wires of 80 ns a byte; copied at 5 ns when sent, when taken and, in the acknowledgement, when sent before
-    // the end.
+    // Ten bytes more over two wires of 80 ns a byte; copied at 5 ns when sent, when taken and, in the acknowledgement,
+    // when sent before the end.
     let longer = time(&|ethernet| ethernet.messaging.header = Some(Bytes(22)));
     assert_eq!(longer, before + Duration::from_picoseconds(10 * (2 * 80_000 + 3 * 5_000)));
     let enveloped = time(&|ethernet| ethernet.messaging.envelope = Some(Bytes(10)));
@@ -211,10 +213,11 @@ fn nodes_are_cold_at_first_and_after_a_long_wait() {
     let us = Duration::from_microseconds;
     let end = |cold, pause| end_of(Rank(1), 2, &Twice { pause }, |ethernet| ethernet.cold = cold);
     let extra = |pause| end(us(7), pause) - end(Duration::ZERO, pause);
-    // The pause begins when the first message is handed over. Of what that message costs more, only the receiver's first acknowledgement is not over
-    // long before.
+    // The pause begins when the first message is handed over. Of what that message costs more, only the receiver's
+    // first acknowledgement is not over long before.
     assert_eq!(extra(us(200)), us(7));
-    // The second message's frame at the source; at the receiver, which acknowledges it before its end, that frame and the one it sends.
+    // The second message's frame at the source; at the receiver, which acknowledges it before its end, that frame and
+    // the one it sends.
     assert_eq!(extra(us(5_000)), us(7 * 3));
 }
 
@@ -296,8 +299,8 @@ fn a_timer_occupies_a_processor() {
     assert!((us(30 * 3)..us(30 * 4)).contains(&extra(Some(1))), "{:?}", extra(Some(1)));
 }
 
-/// Four receivers have a frame at the same instant. Each wakes 5 us later and occupies a processor for 10 us to take it; the first needs
-/// 7 us more to send an acknowledgement. Where they share processors, they get them in turn.
+/// Four receivers have a frame at the same instant. Each wakes 5 us later and occupies a processor for 10 us to take
+/// it; the first needs 7 us more to send an acknowledgement. Where they share processors, they get them in turn.
 #[test]
 fn nodes_wait_for_a_processor_that_they_share() {
     let us = Duration::from_microseconds;
@@ -345,7 +348,8 @@ fn last_of_each(processors: u32, change: &dyn Fn(&mut Ethernet)) -> Duration {
     })
 }
 
-/// The first message interrupts a processor that is idle, so the second is sent later. If there is none, there is nothing to interrupt.
+/// The first message interrupts a processor that is idle, so the second is sent later. If there is none, there is
+/// nothing to interrupt.
 #[test]
 fn a_sender_interrupts_an_idle_processor_for_a_receiver_that_waits() {
     let us = Duration::from_microseconds;
@@ -366,8 +370,9 @@ fn a_node_that_begins_to_wait_keeps_its_processor_for_a_while() {
     assert!(extra(1) >= us(6), "{:?}", extra(1));
 }
 
-/// A node that hands packets over in batches spends most of a batch waiting for room, and every packet on a slow wire is acknowledged
-/// meanwhile. If it took one acknowledgement between two batches, it would learn ever later what has arrived, and would send that again.
+/// A node that hands packets over in batches spends most of a batch waiting for room, and every packet on a slow wire
+/// is acknowledged meanwhile. If it took one acknowledgement between two batches, it would learn ever later what has
+/// arrived, and would send that again.
 #[test]
 fn all_arrived_frames_are_taken_between_two_batches() {
     let mut machine = machine(Faults::NONE);
@@ -415,7 +420,8 @@ fn logs_and_counts_agree() {
     assert!(most[0] > 16 * 1_488 && most[0] < 16 * 1_600 + 8_192 && most[1..] == [0, 0, 0], "{most:?}");
 }
 
-/// An operation is over once everything in its turn is sent. Until its program is notified, no rank waits and none is stuck.
+/// An operation is over once everything in its turn is sent. Until its program is notified, no rank waits and none is
+/// stuck.
 #[test]
 fn a_program_about_to_be_notified_is_not_stuck() {
     let costs = [("send", "5 us"), ("receive", "9.5 us"), ("broadcast_each", "1.75 us"), ("header", "12 B")];

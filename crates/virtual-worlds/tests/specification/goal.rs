@@ -1,4 +1,5 @@
-//! GOAL schedules under LogGP, compared with times calculated by hand, a published time, and a plain model of the same rules.
+//! GOAL schedules under LogGP, compared with times calculated by hand, a published time, and a plain model of the same
+//! rules.
 
 use crate::plain_goal;
 use endpoint::{Endpoint, Error, Message, Program, World};
@@ -9,8 +10,8 @@ use programs::goal::{RunGoal, Schedule, Unreceived};
 use proptest::prelude::*;
 use quantities::{Bytes, Duration, Rank};
 
-/// LogGOPSim's parameters where none are given: L 2500, o 1500, g 1000, G 6, O 0, all in nanoseconds; up to 65535 bytes no
-/// send waits.
+/// LogGOPSim's parameters where none are given: L 2500, o 1500, g 1000, G 6, O 0, all in nanoseconds; up to 65535 bytes
+/// no send waits.
 const PRESET: LogGp = LogGp {
     latency: Duration::from_nanoseconds(2_500),
     overhead: Duration::from_nanoseconds(1_500),
@@ -82,35 +83,36 @@ fn schedules_take_as_long_as_calculated_by_hand() {
             "num_ranks 2\nrank 0 {\nsend 101b to 1\n}\nrank 1 {\nrecv 101b from 0\n}\n",
             &[1_500, 6_100],
         ),
-        // The interface is free after g + 1000 G = 7000; the second message is sent then, and arrives at 11000. The first is taken in
-        // from 4000 on, for o + 1000 G = 7500: until then the second one waits.
+        // The interface is free after g + 1000 G = 7000; the second message is sent then, and arrives at 11000. The
+        // first is taken in from 4000 on, for o + 1000 G = 7500: until then the second one waits.
         (
             "two longer messages keep the interface",
             "num_ranks 2\nrank 0 {\nsend 1001b to 1\nsend 1001b to 1\n}\nrank 1 {\nrecv 1001b from 0\nrecv 1001b from 0\n}\n",
             &[8_500, 19_000],
         ),
-        // With interfaces of their own they share only the processor: sent at 0 and 1500, arriving at 4000 and 5500; taken in one after
-        // the other, each in o + 1000 G = 7500.
+        // With interfaces of their own they share only the processor: sent at 0 and 1500, arriving at 4000 and 5500;
+        // taken in one after the other, each in o + 1000 G = 7500.
         (
             "two interfaces",
             "num_ranks 2\nrank 0 {\nsend 1001b to 1\nsend 1001b to 1 nic 1\n}\nrank 1 {\nrecv 1001b from 0\nrecv 1001b from 0\n}\n",
             &[3_000, 19_000],
         ),
-        // Arrives at 4000, but the processor calculates until 10000; the message is taken in then, and the receive, which was posted at
-        // 10000, finishes with it.
+        // Arrives at 4000, but the processor calculates until 10000; the message is taken in then, and the receive,
+        // which was posted at 10000, finishes with it.
         (
             "a calculation holds a message up",
             "num_ranks 2\nrank 0 {\nsend 1b to 1\n}\nrank 1 {\na: calc 10000\nb: recv 1b from 0\nb requires a\n}\n",
             &[1_500, 11_500],
         ),
-        // Arrives at 4000, while the processor calculates until 5000: taken in from then on. The receive finds it already there.
+        // Arrives at 4000, while the processor calculates until 5000: taken in from then on. The receive finds it
+        // already there.
         (
             "a message comes before it is asked for",
             "num_ranks 2\nrank 0 {\nsend 1b to 1\n}\nrank 1 {\na: calc 3000\nb: calc 2000\nc: recv 1b from 0\nb requires a\nc requires b\n}\n",
             &[1_500, 6_500],
         ),
-        // Arrives at 4000, and is taken in when the calculation is over, from 9000 to 10500 + 65535 x 6. The receive is posted at 9000,
-        // too, and takes the message, which ends the send; the calculation after that follows.
+        // Arrives at 4000, and is taken in when the calculation is over, from 9000 to 10500 + 65535 x 6. The receive is
+        // posted at 9000, too, and takes the message, which ends the send; the calculation after that follows.
         (
             "a send waits for its receiver",
             "num_ranks 2\nrank 0 {\na: send 65536b to 1\nb: calc 100\nb requires a\n}\nrank 1 {\nc: calc 9000\nd: recv 65536b from 0\nd requires c\n}\n",
@@ -135,8 +137,8 @@ fn waiting_times_of_ranks_are_counted() {
     // It has left when the sender's o is over, and arrives at 4000.
     let one = "num_ranks 2\nrank 0 {\nsend 1b to 1\n}\nrank 1 {\nrecv 1b from 0\n}\n";
     assert_eq!(waits(one), [(1_500, 0), (0, 4_000)]);
-    // The first has left after o + 1000 G = 7500. The second is ready at 1500, starts at 7000 when the interface is free, and takes as
-    // long. They arrive at 4000 and 11000; both receives have waited since 0.
+    // The first has left after o + 1000 G = 7500. The second is ready at 1500, starts at 7000 when the interface is
+    // free, and takes as long. They arrive at 4000 and 11000; both receives have waited since 0.
     let two = "num_ranks 2\nrank 0 {\nsend 1001b to 1\nsend 1001b to 1\n}\nrank 1 {\nrecv 1001b from 0\nrecv 1001b from 0\n}\n";
     assert_eq!(waits(two), [(7_500 + 13_000, 0), (0, 4_000 + 11_000)]);
     // It arrives at 4000 while the receiver calculates until 10000: no receive waits for it.
@@ -193,7 +195,8 @@ fn a_receive_takes_the_first_message_that_matches() {
     // From rank 0 with tag 1, from rank 0 with tag 2, from rank 2 with tag 1, well apart.
     let senders = "num_ranks 3\nrank 0 {\na: send 1b to 1 tag 1\nb: calc 9000\nc: send 1b to 1 tag 2\nb requires a\nc requires b\n}\n\
                    rank 2 {\na: calc 20000\nb: send 1b to 1 tag 1\nb requires a\n}\n";
-    // Which message a receive takes shows in when the calculation after it ends: at 5500, 16000 or 25500, and 100 after that.
+    // Which message a receive takes shows in when the calculation after it ends: at 5500, 16000 or 25500, and 100 after
+    // that.
     for (first, expected) in [
         ("from -1 tag -1", 5_600),
         ("from 0 tag -1", 5_600),
@@ -289,7 +292,8 @@ fn many_messages_at_once_do_not_take_quadratic_time() {
     assert!(Clock::new(PRESET).on_arrival().run_goal(&schedule(&text)).unwrap().unreceived.is_empty());
 }
 
-/// Operations of one rank, among 3 ranks, of sizes around the one from which sends wait. Receives have room for any of them.
+/// Operations of one rank, among 3 ranks, of sizes around the one from which sends wait. Receives have room for any of
+/// them.
 fn items(any: bool) -> impl Strategy<Value = Vec<String>> {
     let size = prop::sample::select(vec![0_u64, 1, 2, 50, 99, 100, 101, 300]);
     let least = if any { -1 } else { 0 };
@@ -323,8 +327,8 @@ fn texts() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(3000))]
 
-    /// Random schedules take exactly as long as in a plain model of LogGOPSim's rules, in which every operation that can't start tries
-    /// again and lists are searched from end to end; and both find the same deadlocks.
+    /// Random schedules take exactly as long as in a plain model of LogGOPSim's rules, in which every operation that
+    /// can't start tries again and lists are searched from end to end; and both find the same deadlocks.
     #[test]
     fn it_agrees_with_a_plain_model(
         text in texts(),

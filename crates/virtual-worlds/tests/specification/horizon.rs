@@ -66,7 +66,8 @@ impl Program for Computes {
 
 #[test]
 fn computations_that_sum_to_too_much_are_an_error_in_every_world() {
-    // One computation that is too long by itself, and several that are too long together; each sum modulo 2^64 is small.
+    // One computation that is too long by itself, and several that are too long together; each sum modulo 2^64 is
+    // small.
     let wraps = Duration::from_picoseconds(u64::MAX - DAY.picoseconds() + 1);
     for name in MACHINES {
         for program in [Computes(1, Duration::LONGEST), Computes(2, wraps)] {

@@ -185,8 +185,8 @@ fn jobs_that_share_channels_slow_each_other() {
     }
 }
 
-/// A job that starts after another has ended takes as long as alone; one that starts while it runs does not. Its ranks' clocks begin with
-/// it.
+/// A job that starts after another has ended takes as long as alone; one that starts while it runs does not. Its ranks'
+/// clocks begin with it.
 #[test]
 fn a_job_can_start_later() {
     let machine = machine(MESH);
@@ -397,8 +397,8 @@ fn background_traffic_can_come_from_idle_nodes_only() {
     }
 }
 
-/// However much traffic a node has, each message of its program waits behind at most one packet of it: if it waited behind the backlog,
-/// every message would wait longer than all those sent before it.
+/// However much traffic a node has, each message of its program waits behind at most one packet of it: if it waited
+/// behind the backlog, every message would wait longer than all those sent before it.
 #[test]
 fn a_backlog_of_background_traffic_does_not_hold_a_program_for_ever() {
     let machine = machine("[topology.star]\nnodes = 3");
@@ -626,8 +626,8 @@ fn a_job_plays_a_schedule_as_it_is_played_by_itself() {
     }
 }
 
-/// Rank 0 computes on two processors at once, and sends on a third once the first has begun; rank 1 answers from a second interface
-/// while it computes.
+/// Rank 0 computes on two processors at once, and sends on a third once the first has begun; rank 1 answers from a
+/// second interface while it computes.
 const SEVERAL_PROCESSORS: &[u8] = b"num_ranks 2
 rank 0 {
 l1: calc 7000 cpu 0
@@ -649,7 +649,8 @@ l3 irequires l2
 }
 ";
 
-/// A rank of the LogGP model has as many processors as its schedule names, and is notified of starts: also as a job beside another.
+/// A rank of the LogGP model has as many processors as its schedule names, and is notified of starts: also as a job
+/// beside another.
 #[test]
 fn on_a_contention_free_machine_a_job_plays_a_schedule_on_several_processors() {
     let schedule = Schedule::parse("job.goal", SEVERAL_PROCESSORS).unwrap();
@@ -670,7 +671,8 @@ fn on_a_contention_free_machine_a_job_plays_a_schedule_on_several_processors() {
     }
 }
 
-/// Each processor does one thing at a time; an operation that requires a start begins with it, one that requires an end begins after it.
+/// Each processor does one thing at a time; an operation that requires a start begins with it, one that requires an end
+/// begins after it.
 #[test]
 fn on_a_contention_free_machine_processors_of_a_rank_compute_at_once() {
     let machine = machines::load("loggp").unwrap();

@@ -5,8 +5,8 @@ use maquette_virtual_worlds::flit::world::{EngineKind, NetworkWorld, Options};
 
 const ENGINES: [EngineKind; 2] = [EngineKind::Fast, EngineKind::Reference];
 
-/// Presets of present-day machines: fat trees with virtual cut-through and store-and-forward, a dragonfly and a torus with virtual
-/// channels.
+/// Presets of present-day machines: fat trees with virtual cut-through and store-and-forward, a dragonfly and a torus
+/// with virtual channels.
 const OF_TODAY: [&str; 5] = ["fat-tree-1024", "infiniband-128", "ethernet-128", "slingshot-1024", "torus-512"];
 
 fn keeps_the_promises(machine: &str, engine: EngineKind, settings: &[(&str, &str)]) {

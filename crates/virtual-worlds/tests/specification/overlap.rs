@@ -1,5 +1,5 @@
-//! Several operations of a rank at once: in which order its processor serves them, how long they take, and which combinators other than
-//! ours can be used.
+//! Several operations of a rank at once: in which order its processor serves them, how long they take, and which
+//! combinators other than ours can be used.
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};

@@ -24,8 +24,8 @@ impl OwnRule for Table {
     }
 }
 
-/// Where every router is linked with every other: by way of a router drawn at random, if fewer packets are on that way than on the
-/// direct one. The detour takes virtual channel 0 and then 1, the direct way 1.
+/// Where every router is linked with every other: by way of a router drawn at random, if fewer packets are on that way
+/// than on the direct one. The detour takes virtual channel 0 and then 1, the direct way 1.
 #[derive(Debug)]
 pub struct LessLoaded {
     routers: u32,

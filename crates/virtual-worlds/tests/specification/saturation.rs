@@ -1,5 +1,5 @@
-//! Where present-day networks saturate, according to the literature: a torus carries more than a mesh, and what a dragonfly carries
-//! depends on its routing. The bounds are counts of channels. The same runs from the command line:
+//! Where present-day networks saturate, according to the literature: a torus carries more than a mesh, and what a
+//! dragonfly carries depends on its routing. The bounds are counts of channels. The same runs from the command line:
 //!
 //! ```text
 //! maquette run traffic --machine slingshot-1024 --pattern tornado --rate 1 --packet 65
@@ -37,8 +37,9 @@ fn torus_and_mesh() -> [Arc<FlitNetwork>; 2] {
     })
 }
 
-/// Half of what all nodes send crosses the bisection, over 64 channels each way in a mesh of 8x8x8 and 128 in a torus: at most 0.5 and 1
-/// flits per node and cycle (Dally and Towles, "Principles and Practices of Interconnection Networks" (2004), section 3.3.1).
+/// Half of what all nodes send crosses the bisection, over 64 channels each way in a mesh of 8x8x8 and 128 in a torus:
+/// at most 0.5 and 1 flits per node and cycle (Dally and Towles, "Principles and Practices of Interconnection Networks"
+/// (2004), section 3.3.1).
 #[test]
 fn a_torus_carries_nearly_twice_what_a_mesh_does() {
     let [torus, mesh] = torus_and_mesh().map(|network| offered(&network, Pattern::Uniform, 1.0, 16, 1_500).accepted);
@@ -46,8 +47,9 @@ fn a_torus_carries_nearly_twice_what_a_mesh_does() {
     assert!((1.4 * mesh..1.0).contains(&torus), "torus: {torus}, mesh: {mesh}");
 }
 
-/// In the tornado pattern packets go three places ahead in each dimension of eight: all over the channels ahead, each of which then
-/// carries three nodes' packets. So at most a third of a flit per node and cycle is carried (section 3.2).
+/// In the tornado pattern packets go three places ahead in each dimension of eight: all over the channels ahead, each
+/// of which then carries three nodes' packets. So at most a third of a flit per node and cycle is carried (section
+/// 3.2).
 #[test]
 fn the_tornado_uses_one_way_round_a_torus() {
     let [torus, _] = torus_and_mesh();
@@ -69,9 +71,9 @@ fn minimal_and_valiant(pattern: Pattern) -> [f64; 2] {
     })
 }
 
-/// Nearly all 128 nodes of a group send to the group that is four ahead: 127 of them share its eight links, and one has another to
-/// itself, which makes 9 flits per cycle for 128 nodes. Detours use all 56 links of a group, each packet two (Kim and others,
-/// "Technology-Driven, Highly-Scalable Dragonfly Topology" (2008), section 4.2 and figure 8).
+/// Nearly all 128 nodes of a group send to the group that is four ahead: 127 of them share its eight links, and one has
+/// another to itself, which makes 9 flits per cycle for 128 nodes. Detours use all 56 links of a group, each packet two
+/// (Kim and others, "Technology-Driven, Highly-Scalable Dragonfly Topology" (2008), section 4.2 and figure 8).
 #[test]
 fn adverse_traffic_on_a_dragonfly_needs_detours() {
     let [minimal, valiant] = minimal_and_valiant(Pattern::Tornado);
@@ -79,8 +81,8 @@ fn adverse_traffic_on_a_dragonfly_needs_detours() {
     assert!((2.0 * minimal..56.0 / 256.0).contains(&valiant), "Valiant: {valiant}, minimal: {minimal}");
 }
 
-/// Of uniform traffic seven eighths leave the group, over one of its 56 links, or two with detours: at most 0.5 flits per node and cycle,
-/// or half of that.
+/// Of uniform traffic seven eighths leave the group, over one of its 56 links, or two with detours: at most 0.5 flits
+/// per node and cycle, or half of that.
 #[test]
 fn uniform_traffic_on_a_dragonfly_needs_none() {
     let [minimal, valiant] = minimal_and_valiant(Pattern::Uniform);

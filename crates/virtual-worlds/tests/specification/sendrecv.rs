@@ -1,5 +1,5 @@
-//! Sends and receives that are begun together, in the clock world that lets ranks run ahead of each other and in the one that runs in
-//! order of time: both must agree, to the picosecond.
+//! Sends and receives that are begun together, in the clock world that lets ranks run ahead of each other and in the
+//! one that runs in order of time: both must agree, to the picosecond.
 
 use endpoint::{Endpoint, Message, Needs, Program, Result, World};
 use machines::model::LogGp;
@@ -23,8 +23,8 @@ struct Turn {
     bytes: Bytes,
 }
 
-/// In every round all ranks compute, and then send along a permutation, except ranks that it maps to themselves. The two programs differ
-/// in the needs that they declare.
+/// In every round all ranks compute, and then send along a permutation, except ranks that it maps to themselves. The
+/// two programs differ in the needs that they declare.
 #[derive(Clone, Debug)]
 struct Rounds<const OVERLAPS: bool> {
     rounds: Vec<(Vec<u32>, Vec<Turn>)>,
@@ -136,7 +136,8 @@ const SYNCHRONOUS: LogGp = LogGp {
 fn messages_that_wait_for_their_receivers_pass_each_other() {
     let turn = Turn { compute: Duration::ZERO, order: Order::Sendrecv, bytes: Bytes(8) };
     let late = Turn { compute: Duration::from_nanoseconds(1_000), ..turn };
-    // A ring of three in which rank 2 is late: rank 1 waits until rank 2 has taken its message, rank 0 for the message of rank 2.
+    // A ring of three in which rank 2 is late: rank 1 waits until rank 2 has taken its message, rank 0 for the message
+    // of rank 2.
     let program: Rounds<false> = Rounds { rounds: vec![(vec![1, 2, 0], vec![turn, turn, late])] };
     let (_, answer) = Clock::new(SYNCHRONOUS).run(3, &program).unwrap();
     let finish: Vec<u64> = answer.finish.iter().map(|time| time.picoseconds() / 1_000).collect();

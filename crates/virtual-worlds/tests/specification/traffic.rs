@@ -42,7 +42,8 @@ fn fast(network: &Arc<FlitNetwork>, load: &Load, windows: &Windows) -> Outcome {
     run::<Fast>(network, load, windows, &mut |_| true).unwrap()
 }
 
-/// On meshes, Clos networks that prefer idle links, networks whose nodes store packets; at low loads, near saturation and past it.
+/// On meshes, Clos networks that prefer idle links, networks whose nodes store packets; at low loads, near saturation
+/// and past it.
 #[test]
 fn both_engines_find_the_same() {
     let windows = Windows { warm_up: Some(2_000), measure: Some(3_000), budget: None, latency_limit: None };
@@ -83,8 +84,8 @@ fn utilisation_is_the_load_of_each_channel() {
     let outcome = fast(&network, &load(Pattern::Neighbour, 0.2, 4), &windows);
     assert_eq!(outcome.verdict, Verdict::Stable);
     assert_eq!(outcome.cycle, Duration::from_nanoseconds(1));
-    // Every node sends to one other and receives from one: its own channels carry the load, and those to the east carry one node's
-    // packets each.
+    // Every node sends to one other and receives from one: its own channels carry the load, and those to the east carry
+    // one node's packets each.
     let own = network.injection.iter().chain(&network.ejection).map(|channel| outcome.utilisation[channel.0 as usize]);
     assert!(own.into_iter().all(|share| (share - 0.2).abs() < 0.02), "{:?}", outcome.utilisation);
     let east = network.route(NodeId(0), NodeId(1))[1].0 as usize;
@@ -101,8 +102,8 @@ fn a_load_past_saturation_is_reported_early() {
     assert!(matches!(outcome.verdict, Verdict::Saturated(_)) && outcome.cycles <= 20_000, "{}", outcome.cycles);
 }
 
-/// A load that the network does not carry for long is not called stable because a short measurement does not show it: at 0.182 flits per
-/// node and cycle 0.7% are not accepted, at 0.18 the mean latency reaches 500 cycles in 300,000.
+/// A load that the network does not carry for long is not called stable because a short measurement does not show it:
+/// at 0.182 flits per node and cycle 0.7% are not accepted, at 0.18 the mean latency reaches 500 cycles in 300,000.
 #[test]
 fn loads_just_past_saturation_are_not_stable() {
     let network = network("booksim-mesh-8x8", &[]);

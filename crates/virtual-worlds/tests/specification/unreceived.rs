@@ -55,7 +55,8 @@ fn left(messages: u64) -> Vec<Unreceived> {
 
 #[test]
 fn of_a_program_on_a_network() {
-    // The last one announces its messages, and its sends are over before that; the one before it does not wait for receivers either.
+    // The last one announces its messages, and its sends are over before that; the one before it does not wait for
+    // receivers either.
     for (name, size) in [("fat-tree-1024", 100), ("delta", 100), ("torus-512", 100), ("torus-512", 100_000)] {
         let machine = machines::load(name).unwrap();
         for engine in [EngineKind::Fast, EngineKind::Reference] {

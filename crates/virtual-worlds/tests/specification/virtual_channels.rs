@@ -1,5 +1,5 @@
-//! What virtual channels are for: tori with minimal routing, which carry more than meshes, and short packets that are not held up behind
-//! others' full buffers.
+//! What virtual channels are for: tori with minimal routing, which carry more than meshes, and short packets that are
+//! not held up behind others' full buffers.
 
 use std::sync::Arc;
 
@@ -55,10 +55,10 @@ fn both_directions_around_a_torus_are_used_alike() {
     }
 }
 
-/// 72 nodes: nine groups of four routers of two nodes, each group with eight links to others. With the tornado pattern five of the eight
-/// nodes of a group send to one other group, over one link, and three to the next: minimal routes carry (5 x 1/5 + 3 x 1/3) / 8 = 0.25
-/// flits per node and cycle, and detours spread them over all links. When nodes send to any other, minimal routes, which take half as
-/// many links, carry more.
+/// 72 nodes: nine groups of four routers of two nodes, each group with eight links to others. With the tornado pattern
+/// five of the eight nodes of a group send to one other group, over one link, and three to the next: minimal routes
+/// carry (5 x 1/5 + 3 x 1/3) / 8 = 0.25 flits per node and cycle, and detours spread them over all links. When nodes
+/// send to any other, minimal routes, which take half as many links, carry more.
 #[test]
 fn detours_through_a_dragonfly_pay_where_all_take_one_link() {
     let rule = |rule: &str, virtual_channels| {
@@ -73,8 +73,9 @@ fn detours_through_a_dragonfly_pay_where_all_take_one_link() {
     assert!(minimal > 1.2 * valiant && valiant > 0.35, "uniform: {minimal}, {valiant}");
 }
 
-/// Nodes 0 and 1 are at one router, 2, 3 and 4 at the other. Nodes 0 and 4 send to node 2, which can take only half as much; node 1 sends
-/// to node 3. With one virtual channel its packets wait behind those for node 2; with two, each stream has its own.
+/// Nodes 0 and 1 are at one router, 2, 3 and 4 at the other. Nodes 0 and 4 send to node 2, which can take only half as
+/// much; node 1 sends to node 3. With one virtual channel its packets wait behind those for node 2; with two, each
+/// stream has its own.
 #[test]
 fn a_stream_that_is_held_up_does_not_hold_up_another() {
     let graph = "graph]\nrouters = [{ name = \"left\", nodes = 2 }, { name = \"right\", nodes = 3 }]\n\

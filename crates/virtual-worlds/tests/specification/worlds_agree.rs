@@ -1,5 +1,5 @@
-//! A program on a machine has the same times with either engine, down to the packet log: with every way to choose a layer, to switch and
-//! to send, and with node costs of zero, where many events share an instant.
+//! A program on a machine has the same times with either engine, down to the packet log: with every way to choose a
+//! layer, to switch and to send, and with node costs of zero, where many events share an instant.
 
 use endpoint::{Program, World};
 use machines::model::Machine;

@@ -1,5 +1,5 @@
-//! The latency of a packet alone in the network follows the closed form, to the picosecond: at every distance, on every preset, in both
-//! engines.
+//! The latency of a packet alone in the network follows the closed form, to the picosecond: at every distance, on every
+//! preset, in both engines.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

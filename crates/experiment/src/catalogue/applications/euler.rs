@@ -21,9 +21,9 @@ const MACH: f32 = 0.5;
 
 /// Find a steady flow of gas on an unstructured mesh (Euler's equations).
 ///
-/// A disturbance leaves the mesh until the flow is uniform again. The mesh is a Delaunay mesh of random points, denser around a
-/// wing, cut by recursive coordinate bisection. Each cycle exchanges the states at the borders three times, 20 bytes a
-/// vertex, and has one all-reduce of 8 bytes (recursive doubling).
+/// A disturbance leaves the mesh until the flow is uniform again. The mesh is a Delaunay mesh of random points, denser
+/// around a wing, cut by recursive coordinate bisection. Each cycle exchanges the states at the borders three times, 20
+/// bytes a vertex, and has one all-reduce of 8 bytes (recursive doubling).
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Euler {

@@ -26,7 +26,8 @@ use crate::{Error, Finding, Site};
 /// How long a node takes for a floating-point operation, by default.
 const DEFAULT_OPERATION: Duration = Duration::from_nanoseconds(1);
 
-/// How ranks are kept in step while they exchange halos. Their programs overlap no operations, which worlds simulate more quickly.
+/// How ranks are kept in step while they exchange halos. Their programs overlap no operations, which worlds simulate
+/// more quickly.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HaloPacing(Pacing);
 

@@ -30,7 +30,8 @@ const MAP_SIZE: Bytes = Bytes(98);
 /// As valkey-go asks.
 const ASKED_FOR_MAP: u32 = 4;
 
-/// Let clients send requests while a hash table (LH*LH) grows from one server to many: how often are they wrong, and what does that cost?
+/// Let clients send requests while a hash table (LH*LH) grows from one server to many: how often are they wrong, and
+/// what does that cost?
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LinearHashGrowth {
@@ -66,7 +67,8 @@ pub struct LinearHashGrowth {
     /// How long a map is for each server that there is; if left out, 98 B.
     #[serde(skip_serializing_if = "Option::is_none")]
     map_size: Option<Size>,
-    /// How many servers a client asks for the map at once, of which it takes the first answer; if left out, 4, as valkey-go does.
+    /// How many servers a client asks for the map at once, of which it takes the first answer; if left out, 4, as
+    /// valkey-go does.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[serde(deserialize_with = "within::option::<1, 65_536, _, _>")]
     #[schemars(range(min = 1, max = 65_536), extend("x-value" = "N"))]

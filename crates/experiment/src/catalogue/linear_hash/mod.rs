@@ -55,10 +55,11 @@ pub struct LinearHash {
     capacity: Option<u64>,
     /// M: the share to which servers are filled. The one whose turn it is splits at M V (2^i + n) / 2^i entries.
     sensitivity: Sensitivity,
-    /// How much a server ships at a time when it splits or leaves, or returns to a scan; in between it answers requests.
+    /// How much a server ships at a time when it splits or leaves, or returns to a scan; in between it answers
+    /// requests.
     chunk: Size,
-    /// Keep splits apart, against cascades: the server whose turn it is splits only if it has more than V entries itself, and
-    /// not at once after another.
+    /// Keep splits apart, against cascades: the server whose turn it is splits only if it has more than V entries
+    /// itself, and not at once after another.
     apart: bool,
     /// The mean share of V below which the table shrinks again; at most half of M. If left out, it only grows.
     #[serde(skip_serializing_if = "Option::is_none")]

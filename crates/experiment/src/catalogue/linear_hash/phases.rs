@@ -54,7 +54,8 @@ pub(super) fn findings(names: &[Phase], ends: &[RankEnd]) -> Vec<Finding> {
     }]
 }
 
-/// What a server had counted, and how many messages it had sent, when this phase after the build was over; the build if none.
+/// What a server had counted, and how many messages it had sent, when this phase after the build was over; the build if
+/// none.
 fn of_server(server: &ServerEnd, phase: Option<usize>) -> (ServerCounts, u64) {
     phase
         .and_then(|phase| server.then.get(phase))

@@ -1,4 +1,5 @@
-//! What is printed about a table that grew while clients asked: stage by stage, from one number of servers to twice as many.
+//! What is printed about a table that grew while clients asked: stage by stage, from one number of servers to twice as
+//! many.
 
 use programs::linear_hash::growing::{Asked, GrowingClient, GrowingEnd, GrowingServer, Kind, Routing, Traffic};
 use quantities::{Duration, Time};

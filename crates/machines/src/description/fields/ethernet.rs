@@ -14,15 +14,16 @@ pub struct Ethernet {
     pub nodes: u32,
     /// Of each wire, in either direction.
     pub rate: Rate,
-    /// The size of the token bucket that models each wire, as those of `tc`: while it has tokens, frames pass at once. By default frames
-    /// take their time on a wire.
+    /// The size of the token bucket that models each wire, as those of `tc`: while it has tokens, frames pass at once.
+    /// By default frames take their time on a wire.
     #[serde(default)]
     pub bucket: Option<Bytes>,
-    /// How late a frame passes that had to wait for tokens of a bucket, that of the trunk too: the lateness of the timer that was set for
-    /// it. None by default.
+    /// How late a frame passes that had to wait for tokens of a bucket, that of the trunk too: the lateness of the
+    /// timer that was set for it. None by default.
     #[serde(default)]
     pub bucket_delay: Duration,
-    /// How long the interrupt of that timer takes to carry the frame on, on one of the `processors` if nodes share them. None by default.
+    /// How long the interrupt of that timer takes to carry the frame on, on one of the `processors` if nodes share
+    /// them. None by default.
     #[serde(default)]
     pub bucket_carry: Duration,
     /// Of each wire; none by default.
@@ -31,9 +32,9 @@ pub struct Ethernet {
     /// From a frame's last bit at the switch to its place in an output queue; none by default.
     #[serde(default)]
     pub switch_latency: Duration,
-    /// How long the switch takes to copy a broadcast frame for each receiver but the first, one after another, where it is a program on the
-    /// computer of the nodes. The source's processor is occupied until all receivers have their copies, except those for which the frame has
-    /// to wait for a wire. None by default.
+    /// How long the switch takes to copy a broadcast frame for each receiver but the first, one after another, where it
+    /// is a program on the computer of the nodes. The source's processor is occupied until all receivers have their
+    /// copies, except those for which the frame has to wait for a wire. None by default.
     #[serde(default)]
     pub switch_copy: Duration,
     /// What an output queue of the switch holds. A frame that does not fit is dropped.
@@ -51,41 +52,43 @@ pub struct Ethernet {
     /// The processor's cost to receive a frame; none by default.
     #[serde(default)]
     pub receive: Duration,
-    /// The processor's cost to hand over frames to be sent, however many at once (`messaging.batch`): that of a system call. None by
-    /// default.
+    /// The processor's cost to hand over frames to be sent, however many at once (`messaging.batch`): that of a system
+    /// call. None by default.
     #[serde(default)]
     pub handover: Duration,
-    /// How long it takes until a node that has waited for a frame runs again on an idle processor, which is occupied meanwhile. A node that
-    /// waits for a processor, too, runs as soon as it gets one. None by default.
+    /// How long it takes until a node that has waited for a frame runs again on an idle processor, which is occupied
+    /// meanwhile. A node that waits for a processor, too, runs as soon as it gets one. None by default.
     #[serde(default)]
     pub wake: Duration,
-    /// For how long a node's processor is busy when a time comes for which the node has waited: that of a timer's interrupt, until the node
-    /// goes on. None by default.
+    /// For how long a node's processor is busy when a time comes for which the node has waited: that of a timer's
+    /// interrupt, until the node goes on. None by default.
     #[serde(default)]
     pub timer: Duration,
-    /// How long a node that begins to wait for a frame keeps its processor; if a frame arrives meanwhile, it need not wake. None by default.
+    /// How long a node that begins to wait for a frame keeps its processor; if a frame arrives meanwhile, it need not
+    /// wake. None by default.
     #[serde(default)]
     pub block: Duration,
-    /// What it costs the processor that sends a frame to interrupt another, which is idle, so that a node that waits for the frame runs on it.
-    /// Only where nodes share `processors`; none by default.
+    /// What it costs the processor that sends a frame to interrupt another, which is idle, so that a node that waits
+    /// for the frame runs on it. Only where nodes share `processors`; none by default.
     #[serde(default)]
     pub interrupt: Duration,
-    /// The extra cost to the processor of the first frame that a node sends, and of the first that it receives, when nothing is in a cache
-    /// yet; and again of the next ones after it has waited for 300 us. None by default.
+    /// The extra cost to the processor of the first frame that a node sends, and of the first that it receives, when
+    /// nothing is in a cache yet; and again of the next ones after it has waited for 300 us. None by default.
     #[serde(default)]
     pub cold: Duration,
-    /// The same after such a wait, for each other node that has run on the same processor meanwhile. Only where nodes share `processors`; none
-    /// by default.
+    /// The same after such a wait, for each other node that has run on the same processor meanwhile. Only where nodes
+    /// share `processors`; none by default.
     #[serde(default)]
     pub cold_each: Duration,
-    /// How many processors all nodes share, where they are processes of one computer: the work for frames waits for a processor; programs'
-    /// computing and calls do not. By default each node has its own.
+    /// How many processors all nodes share, where they are processes of one computer: the work for frames waits for a
+    /// processor; programs' computing and calls do not. By default each node has its own.
     #[serde(default)]
     pub processors: Option<u32>,
     /// The processor's cost for each byte of payload, to send it and to receive it; none by default.
     #[serde(default)]
     pub copy: Duration,
-    /// The processor's cost of each send or broadcast that a program calls, in addition to that of frames; none by default.
+    /// The processor's cost of each send or broadcast that a program calls, in addition to that of frames; none by
+    /// default.
     #[serde(default)]
     pub call_send: Duration,
     /// The processor's cost of each receive, when the message has arrived; none by default.
@@ -191,11 +194,12 @@ impl Default for Faults {
 pub struct Messaging {
     /// The header of each packet on the wire; if left out, as the messaging encodes it.
     pub header: Option<Bytes>,
-    /// What layers below add to each packet, in each frame: 20 B of IP, 8 B of UDP, and 32 B of the seal that launched ranks put on
-    /// it. None by default.
+    /// What layers below add to each packet, in each frame: 20 B of IP, 8 B of UDP, and 32 B of the seal that launched
+    /// ranks put on it. None by default.
     pub envelope: Option<Bytes>,
-    /// The longest datagram of UDP, with the seal that is in the envelope, as `maquette launch --datagram`. IP splits one that is longer than a
-    /// frame carries into fragments, and all of it is lost with any of them. Needs an `envelope`; as long as a frame carries by default.
+    /// The longest datagram of UDP, with the seal that is in the envelope, as `maquette launch --datagram`. IP splits
+    /// one that is longer than a frame carries into fragments, and all of it is lost with any of them. Needs an
+    /// `envelope`; as long as a frame carries by default.
     pub datagram: Option<Bytes>,
     /// How many packets of a stream are under way at most.
     pub window: Option<u32>,
@@ -203,8 +207,8 @@ pub struct Messaging {
     pub repeat: Option<Repeat>,
     /// What a sender sends that has heard nothing for a retransmission time.
     pub probe: Option<Probe>,
-    /// How many packets are handed over at once to be sent. Packets are late by the time when the transmit ring took them, and all that has come
-    /// meanwhile is taken between two batches; if left out, one frame is taken at a time.
+    /// How many packets are handed over at once to be sent. Packets are late by the time when the transmit ring took
+    /// them, and all that has come meanwhile is taken between two batches; if left out, one frame is taken at a time.
     pub batch: Option<u32>,
     /// BTP1: how much of a message is in its first packet.
     pub push_first: Option<Bytes>,
@@ -234,7 +238,8 @@ pub struct Messaging {
 
 /// What IP and UDP add to a datagram, 20 and 8 B (RFC 791, RFC 768).
 pub const IP_AND_UDP: Bytes = Bytes(28);
-/// The shortest datagram that is worth its packets' headers (chosen), and the longest: an IP packet has 65,535 B at most.
+/// The shortest datagram that is worth its packets' headers (chosen), and the longest: an IP packet has 65,535 B at
+/// most.
 pub const DATAGRAM: RangeInclusive<Bytes> = Bytes(512)..=Bytes(65_507);
 
 impl Messaging {
@@ -304,7 +309,8 @@ pub enum Repeat {
     GoBackN,
     /// Only the lost packet.
     Selective,
-    /// For broadcasts, parity packets, each of which can repair a different loss at every receiver; otherwise only the lost packet.
+    /// For broadcasts, parity packets, each of which can repair a different loss at every receiver; otherwise only the
+    /// lost packet.
     Parity,
 }
 

@@ -1,4 +1,5 @@
-//! A world whose network loses, repeats, delays and damages datagrams, and whose ranks pause or die: all of it determined by a seed.
+//! A world whose network loses, repeats, delays and damages datagrams, and whose ranks pause or die: all of it
+//! determined by a seed.
 
 #![allow(dead_code)] // every test uses what it needs
 
@@ -53,7 +54,8 @@ impl Faulty {
         Messenger::new(Wire { rank, network: network.clone() }, rank, ranks, self.parameters)
     }
 
-    /// Runs `program`, which does one thing at a time, on every rank. A rank keeps answering others when its program has ended.
+    /// Runs `program`, which does one thing at a time, on every rank. A rank keeps answering others when its program
+    /// has ended.
     pub fn run_ranks<'a, T: 'a, F>(&self, ranks: u32, program: impl Fn(Node) -> F) -> Result<Ended<T>>
     where
         F: Future<Output = Result<T>> + 'a,

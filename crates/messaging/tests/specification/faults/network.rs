@@ -35,7 +35,8 @@ pub struct Faults {
     pub strange: u64,
     /// Datagrams at which their receiver pauses, and the longest pause. [%], [us]
     pub stops: (u64, u64),
-    /// How long a byte takes on every link, of which each rank has one to a switch and one from it; zero for no time. [ps]
+    /// How long a byte takes on every link, of which each rank has one to a switch and one from it; zero for no time.
+    /// [ps]
     pub byte_time: u64,
     /// How many bytes for one rank the switch holds before it drops the rest. [B]
     pub queue: u64,

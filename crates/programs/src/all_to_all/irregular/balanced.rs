@@ -2,8 +2,8 @@
 
 use crate::schedule::{Pattern, Schedule};
 
-/// Balanced scheduling: pairwise scheduling with the ranks numbered from 1, the last one 0. A message from i to j goes in
-/// step (i + 1 mod P) xor (j + 1 mod P).
+/// Balanced scheduling: pairwise scheduling with the ranks numbered from 1, the last one 0. A message from i to j goes
+/// in step (i + 1 mod P) xor (j + 1 mod P).
 ///
 /// ```text
 ///   step       1         2         3                P = 4

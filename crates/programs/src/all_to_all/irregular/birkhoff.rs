@@ -5,8 +5,9 @@ use quantities::{Bytes, Rank};
 use super::edge_colouring;
 use crate::schedule::{Pattern, Schedule, Transfer};
 
-/// Scheduling by decomposition into permutations: messages may go in several parts, and the sum of the largest transfers of all
-/// steps is exactly W, where W is the most bytes that one rank sends or receives. Less is not possible.
+/// Scheduling by decomposition into permutations: messages may go in several parts, and the sum of the largest
+/// transfers of all steps is exactly W, where W is the most bytes that one rank sends or receives. Less is not
+/// possible.
 ///
 /// ```text
 ///   add filler entries to the matrix until all rows and columns sum to W
@@ -17,15 +18,15 @@ use crate::schedule::{Pattern, Schedule, Transfer};
 ///           subtract d from the entries of the permutation
 /// ```
 ///
-/// The entries of such a matrix always hold a permutation (Birkhoff's theorem), so it ends with nothing left. Trying large
-/// thresholds first cuts few messages: if all are of one size, none is cut, and the steps are those of an edge
+/// The entries of such a matrix always hold a permutation (Birkhoff's theorem), so it ends with nothing left. Trying
+/// large thresholds first cuts few messages: if all are of one size, none is cut, and the steps are those of an edge
 /// colouring. At most M + 2 P steps for M messages. Worthwhile where bytes cost much more than messages.
 ///
 /// O((M + P)^2) at worst, which is feasible for some hundred ranks.
 ///
 /// Source: Birkhoff, "Tres observaciones sobre el algebra lineal", 1946; Gonzalez and Sahni, "Open shop scheduling to
-/// minimize finish time", Journal of the ACM 23(4), 1976; the thresholds are those of Liu et al., "Scheduling techniques for
-/// hybrid circuit/packet networks", CoNEXT 2015.
+/// minimize finish time", Journal of the ACM 23(4), 1976; the thresholds are those of Liu et al., "Scheduling
+/// techniques for hybrid circuit/packet networks", CoNEXT 2015.
 pub fn birkhoff(pattern: &Pattern) -> Schedule {
     let mut matrix = Matrix::of(pattern);
     let mut steps = Vec::new();
@@ -107,8 +108,8 @@ impl Matrix {
         }
     }
 
-    /// Subtracts the least amount in the matching from each of its entries; returns the transfers of that step. Entries that fall below
-    /// `threshold` leave the matching.
+    /// Subtracts the least amount in the matching from each of its entries; returns the transfers of that step. Entries
+    /// that fall below `threshold` leave the matching.
     fn subtract(&mut self, matching: &mut Matching, threshold: u64) -> Vec<Transfer> {
         let least =
             matching.of_row.iter().flatten().map(|&index| self.entries[index as usize].amount).min().unwrap_or(0);
@@ -181,7 +182,8 @@ impl Matching {
         false
     }
 
-    /// Gives the row at `place` of the path the entry `index`, the row before it the entry that this row had, and so on.
+    /// Gives the row at `place` of the path the entry `index`, the row before it the entry that this row had, and so
+    /// on.
     fn change_along(&mut self, matrix: &Matrix, path: &[(usize, usize, u32)], place: usize, index: u32) {
         let (mut place, mut index) = (place, index);
         while let Some(&(row, before, taken)) = path.get(place) {

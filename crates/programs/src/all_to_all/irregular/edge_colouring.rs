@@ -2,11 +2,11 @@
 
 use crate::schedule::{Pattern, Schedule, Transfer};
 
-/// Scheduling by edge colouring: exactly D steps, where D is the most messages that one rank sends or receives. Fewer are
-/// not possible.
+/// Scheduling by edge colouring: exactly D steps, where D is the most messages that one rank sends or receives. Fewer
+/// are not possible.
 ///
-/// Senders and receivers are the nodes of a bipartite graph, messages its edges, steps its colours: no two edges at a node may
-/// have the same colour. By König's theorem D colours are enough. They are found by divide and conquer:
+/// Senders and receivers are the nodes of a bipartite graph, messages its edges, steps its colours: no two edges at a
+/// node may have the same colour. By König's theorem D colours are enough. They are found by divide and conquer:
 ///
 /// ```text
 ///   colour(edges, D colours):
@@ -18,20 +18,20 @@ use crate::schedule::{Pattern, Schedule, Transfer};
 ///                     give each of its edges one of the others, along an alternating path
 /// ```
 ///
-/// The split walks along trails, each edge once, and gives the edges that it walks from sender to receiver to one part and
-/// those that it walks back to the other. Trails begin at nodes with an odd number of edges while there are any.
+/// The split walks along trails, each edge once, and gives the edges that it walks from sender to receiver to one part
+/// and those that it walks back to the other. Trails begin at nodes with an odd number of edges while there are any.
 ///
 /// An alternating path, when edge u - v needs a colour: a is free at u, b is free at v. The path from v along a, b,
 /// a, ... can't reach u, since it reaches senders along a. With a and b exchanged on it, a is free at v too.
 ///
-/// Senders with few messages are first grouped, as long as a group has no more than D messages, and receivers too: a colouring that
-/// is valid for the group is valid for each of its members, and M messages have at most 2 M / D + 1 groups. So the tables of the
-/// colours at each node take O(M) memory. O(M log D) for the splits and, at worst, O(M P / D) per level for the paths, which
-/// are short in practice.
+/// Senders with few messages are first grouped, as long as a group has no more than D messages, and receivers too: a
+/// colouring that is valid for the group is valid for each of its members, and M messages have at most 2 M / D + 1
+/// groups. So the tables of the colours at each node take O(M) memory. O(M log D) for the splits and, at worst, O(M P /
+/// D) per level for the paths, which are short in practice.
 ///
 /// Source: Gabow, "Using Euler partitions to edge color bipartite multigraphs", International Journal of Computer and
-/// Information Sciences 5(4), 1976; the groups are those of Cole and Hopcroft, "On edge coloring bipartite graphs", SIAM
-/// Journal on Computing 11(3), 1982.
+/// Information Sciences 5(4), 1976; the groups are those of Cole and Hopcroft, "On edge coloring bipartite graphs",
+/// SIAM Journal on Computing 11(3), 1982.
 pub fn edge_colouring(pattern: &Pattern) -> Schedule {
     let degree = pattern.most_messages_of_a_rank();
     let graph = Graph::of(pattern, degree);

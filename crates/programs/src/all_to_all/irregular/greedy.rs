@@ -4,8 +4,8 @@ use quantities::Rank;
 
 use crate::schedule::{Pattern, Schedule, Transfer};
 
-/// Greedy scheduling: in each step each rank in turn, if it is still free, takes the lowest-numbered free rank that it has
-/// a message for; if that rank also has a message for it, they exchange.
+/// Greedy scheduling: in each step each rank in turn, if it is still free, takes the lowest-numbered free rank that it
+/// has a message for; if that rank also has a message for it, they exchange.
 ///
 /// ```text
 ///   while there are messages to send:
@@ -15,8 +15,8 @@ use crate::schedule::{Pattern, Schedule, Transfer};
 ///               i and j are free no more in this step
 /// ```
 ///
-/// For a complete exchange among a power of two of ranks, the result is the steps of pairwise exchange. It needs at most
-/// 2 D - 1 steps, where the busiest rank has D partners; a rank that only sends does not receive from a third one.
+/// For a complete exchange among a power of two of ranks, the result is the steps of pairwise exchange. It needs at
+/// most 2 D - 1 steps, where the busiest rank has D partners; a rank that only sends does not receive from a third one.
 ///
 /// Source: CM-5 paper, section 4.4, figure 12.
 pub fn greedy(pattern: &Pattern) -> Schedule {

@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 
 use crate::schedule::{Pattern, Schedule, Transfer};
 
-/// Largest-first scheduling: the messages are taken from the largest to the smallest, and each goes in the first step in which its
-/// sender is not yet sending and its receiver is not yet receiving.
+/// Largest-first scheduling: the messages are taken from the largest to the smallest, and each goes in the first step
+/// in which its sender is not yet sending and its receiver is not yet receiving.
 ///
 /// ```text
 ///   for each message i -> j, the largest first (among equals the lowest i, then j):
@@ -13,14 +13,15 @@ use crate::schedule::{Pattern, Schedule, Transfer};
 ///       i sends to j in step s
 /// ```
 ///
-/// So messages of about the same size go in the same step, and few short ones wait for a long one. At most 2 D - 1 steps, if no
-/// rank sends or receives more than D messages. If none sends or receives more than W bytes, no message of step k has more
-/// than 2 W / (k + 1): in each earlier step, its sender or its receiver is busy with a message that is at least as large.
+/// So messages of about the same size go in the same step, and few short ones wait for a long one. At most 2 D - 1
+/// steps, if no rank sends or receives more than D messages. If none sends or receives more than W bytes, no message of
+/// step k has more than 2 W / (k + 1): in each earlier step, its sender or its receiver is busy with a message that is
+/// at least as large.
 ///
 /// O(M log M + M D / 64) for M messages.
 ///
-/// Source: the list colouring of Graham, "Bounds on multiprocessing timing anomalies", SIAM Journal on Applied Mathematics
-/// 17(2), 1969 (longest processing time first), for steps instead of processors.
+/// Source: the list colouring of Graham, "Bounds on multiprocessing timing anomalies", SIAM Journal on Applied
+/// Mathematics 17(2), 1969 (longest processing time first), for steps instead of processors.
 pub fn largest_first(pattern: &Pattern) -> Schedule {
     let mut messages: Vec<&Transfer> = pattern.messages().iter().collect();
     messages.sort_by_key(|message| Reverse(message.bytes)); // stable: equal ones keep their order

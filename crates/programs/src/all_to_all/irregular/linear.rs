@@ -2,8 +2,8 @@
 
 use crate::schedule::{Pattern, Rule, Schedule};
 
-/// Linear scheduling: in step i all ranks that have a message for rank i send it, and rank i receives them one after the
-/// other, from the lowest-numbered sender up.
+/// Linear scheduling: in step i all ranks that have a message for rank i send it, and rank i receives them one after
+/// the other, from the lowest-numbered sender up.
 ///
 /// ```text
 ///   step       1         2         3

@@ -1,7 +1,7 @@
 //! Every rank has messages for some others, as given by a pattern. Who sends when?
 //!
-//! The algorithms make a [`Schedule`] for a [`Pattern`]. Every schedule has at least as many steps as the busiest rank has
-//! messages to send, or to receive.
+//! The algorithms make a [`Schedule`] for a [`Pattern`]. Every schedule has at least as many steps as the busiest rank
+//! has messages to send, or to receive.
 
 mod balanced;
 mod birkhoff;
@@ -22,7 +22,8 @@ pub use pairwise::pairwise;
 use super::Complete;
 use crate::schedule::{Measures, Pattern, Schedule, SendReceiveOrder};
 
-/// A decomposition, whose time is the square of the messages and ranks, is tried only for patterns with at most this many of both.
+/// A decomposition, whose time is the square of the messages and ranks, is tried only for patterns with at most this
+/// many of both.
 const MOST_DECOMPOSED: usize = 1 << 11;
 
 /// The algorithms among which the best is chosen, the first of equal ones first. Linear is none: it is never better.
@@ -83,8 +84,9 @@ impl Irregular {
         }
     }
 
-    /// How long it takes without contention, in the symbols of LogGP: n ranks, messages of s bytes, of which no rank sends or
-    /// receives more than D, and no more than W bytes. Sources: those of the numbers of steps, cited at the algorithms.
+    /// How long it takes without contention, in the symbols of LogGP: n ranks, messages of s bytes, of which no rank
+    /// sends or receives more than D, and no more than W bytes. Sources: those of the numbers of steps, cited at the
+    /// algorithms.
     pub const fn formula(self) -> &'static str {
         match self {
             Irregular::Linear => Complete::Linear.formula(),
@@ -98,8 +100,8 @@ impl Irregular {
         }
     }
 
-    /// What a rank does first if it both sends and receives in a step: `order` if the algorithm is from the CM-5 paper, otherwise both
-    /// at once.
+    /// What a rank does first if it both sends and receives in a step: `order` if the algorithm is from the CM-5 paper,
+    /// otherwise both at once.
     pub const fn order(self, order: SendReceiveOrder) -> SendReceiveOrder {
         match self {
             Irregular::Linear | Irregular::Pairwise | Irregular::Balanced | Irregular::Greedy => order,
@@ -120,9 +122,10 @@ impl Irregular {
         }
     }
 
-    /// The algorithm whose schedule for `pattern` is the best by its measures, with that schedule: the least sum of two ratios, that of its
-    /// transfers in sequence to the messages of the busiest rank, which count where messages are short, and that of its bytes in sequence to
-    /// the bytes of the busiest rank, which count where they are long. No machine is asked. Decompositions are tried for small patterns only.
+    /// The algorithm whose schedule for `pattern` is the best by its measures, with that schedule: the least sum of two
+    /// ratios, that of its transfers in sequence to the messages of the busiest rank, which count where messages are
+    /// short, and that of its bytes in sequence to the bytes of the busiest rank, which count where they are long. No
+    /// machine is asked. Decompositions are tried for small patterns only.
     pub fn best(pattern: &Pattern) -> (Irregular, Schedule) {
         let small = pattern.messages().len() + pattern.ranks() as usize <= MOST_DECOMPOSED;
         let candidates = CANDIDATES.into_iter().filter(|&algorithm| small || algorithm != Irregular::Birkhoff);

@@ -9,8 +9,8 @@ use crate::applications::grid::Grid;
 use crate::applications::halo::{Domain, Exchanges};
 use crate::applications::partition::Partition;
 
-/// Solves A x = b, where A is the five-point Laplacian of a grid beyond which all values are zero. It is symmetric and positive
-/// definite, as conjugate gradient requires.
+/// Solves A x = b, where A is the five-point Laplacian of a grid beyond which all values are zero. It is symmetric and
+/// positive definite, as conjugate gradient requires.
 ///
 /// ```text
 ///   x = 0, r = p = b, rho = r . r                          all-reduce
@@ -23,11 +23,11 @@ use crate::applications::partition::Partition;
 ///       p = r + (rho' / rho) p,  rho = rho'
 /// ```
 ///
-/// A rank has the unknowns of its part. The neighbours of an unknown are summed in the same order whatever the number of ranks;
-/// inner products are not, so the solution equals that of one rank except for rounding.
+/// A rank has the unknowns of its part. The neighbours of an unknown are summed in the same order whatever the number
+/// of ranks; inner products are not, so the solution equals that of one rank except for rounding.
 ///
-/// Source: Hestenes and Stiefel, "Methods of conjugate gradients for solving linear systems", Journal of Research of the
-/// National Bureau of Standards 49(6), 1952; the CM-5 paper's table 12 has its pattern.
+/// Source: Hestenes and Stiefel, "Methods of conjugate gradients for solving linear systems", Journal of Research of
+/// the National Bureau of Standards 49(6), 1952; the CM-5 paper's table 12 has its pattern.
 #[derive(Clone, Debug)]
 pub struct ConjugateGradient {
     domains: Vec<Domain>,

@@ -4,8 +4,8 @@ use crate::applications::grid::Grid;
 use crate::applications::halo::Domain;
 use crate::shuffle::share;
 
-/// Operations per iteration for an own unknown, besides those for its links: the diagonal, two inner products, three sums of a
-/// vector and a multiple of another.
+/// Operations per iteration for an own unknown, besides those for its links: the diagonal, two inner products, three
+/// sums of a vector and a multiple of another.
 const OPERATIONS_AN_UNKNOWN: u64 = 1 + 2 * 2 + 3 * 2;
 
 /// A right side of random numbers from -1/2 to 1/2.
@@ -14,8 +14,8 @@ pub fn random_right_side(grid: Grid, seed: u64) -> Vec<f64> {
     (0..grid.points()).map(|_| share(&mut state) - 0.5).collect()
 }
 
-/// q = A p for the own unknowns, where A has 4 on its diagonal and -1 for each neighbour on the grid: (A p)_i = 4 p_i - (p_j
-/// summed over the neighbours j of i). Values beyond the grid are zero.
+/// q = A p for the own unknowns, where A has 4 on its diagonal and -1 for each neighbour on the grid: (A p)_i = 4 p_i -
+/// (p_j summed over the neighbours j of i). Values beyond the grid are zero.
 pub(super) fn apply(domain: &Domain, p: &[f64]) -> Vec<f64> {
     let mut q: Vec<f64> = p[..domain.own().len()].iter().map(|value| 4.0 * value).collect();
     for link in domain.links() {

@@ -2,8 +2,8 @@
 
 use crate::applications::mesh::{Mesh, Point, Vector, cross, difference, dot, scaled, sum};
 
-/// The median dual of a mesh: around each vertex a cell, bounded by surfaces through the middles of edges, triangles and
-/// tetrahedra.
+/// The median dual of a mesh: around each vertex a cell, bounded by surfaces through the middles of edges, triangles
+/// and tetrahedra.
 ///
 /// ```text
 ///        k                          the surface between i and j in one tetrahedron goes through
@@ -12,8 +12,8 @@ use crate::applications::mesh::{Mesh, Point, Vector, cross, difference, dot, sca
 ///     i-----j
 /// ```
 ///
-/// Source: Barth, "Aspects of unstructured grids and finite-volume solvers for the Euler and Navier-Stokes equations", VKI
-/// lecture series 1994-05.
+/// Source: Barth, "Aspects of unstructured grids and finite-volume solvers for the Euler and Navier-Stokes equations",
+/// VKI lecture series 1994-05.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dual {
     /// Each edge's ends, the lower first, in ascending order.
@@ -26,8 +26,8 @@ pub struct Dual {
     pub volumes: Vec<f64>,
 }
 
-/// The corners of a tetrahedron in six orders, each beginning with a different edge: even permutations, so that the other two
-/// corners have the same orientation.
+/// The corners of a tetrahedron in six orders, each beginning with a different edge: even permutations, so that the
+/// other two corners have the same orientation.
 const ORDERS: [[usize; 4]; 6] = [[0, 1, 2, 3], [0, 2, 3, 1], [0, 3, 1, 2], [1, 2, 0, 3], [1, 3, 2, 0], [2, 3, 0, 1]];
 
 impl Dual {

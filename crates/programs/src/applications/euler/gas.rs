@@ -1,6 +1,7 @@
 //! An inviscid gas: its state, its flux through a surface, and the speed of signals through it.
 
-/// The conserved quantities per volume: mass, three components of momentum, energy. In single precision: 20 bytes per vertex.
+/// The conserved quantities per volume: mass, three components of momentum, energy. In single precision: 20 bytes per
+/// vertex.
 pub type State = [f32; 5];
 
 /// A direction with an area.
@@ -65,11 +66,11 @@ pub(super) struct Fluctuation {
 ///   of b    -F + F_b . n  =  (F_b - F_a) . n / 2 + s (b - a) / 2
 /// ```
 ///
-/// The areas around a vertex add up to zero, and so does what was subtracted; but this way a uniform flow stays unchanged to
-/// the last bit.
+/// The areas around a vertex add up to zero, and so does what was subtracted; but this way a uniform flow stays
+/// unchanged to the last bit.
 ///
-/// Source: Rusanov, "The calculation of the interaction of non-stationary shock waves and obstacles", USSR Computational
-/// Mathematics and Mathematical Physics 1(2), 1962.
+/// Source: Rusanov, "The calculation of the interaction of non-stationary shock waves and obstacles", USSR
+/// Computational Mathematics and Mathematical Physics 1(2), 1962.
 pub(super) fn fluctuation(a: State, b: State, area: Area) -> Fluctuation {
     let ((flux_a, fastest_a), (flux_b, fastest_b)) = (flux(a, area), flux(b, area));
     let fastest = fastest_a.max(fastest_b);

@@ -11,8 +11,8 @@ use crate::applications::halo::{Domain, Exchanges};
 use crate::applications::mesh::Mesh;
 use crate::applications::partition::Partition;
 
-/// Finds the steady flow through a mesh whose hull is open to a uniform flow, from any initial flow. The unknowns are at
-/// the vertices; between two neighbours there is Rusanov's flux through the area between their cells in the median
+/// Finds the steady flow through a mesh whose hull is open to a uniform flow, from any initial flow. The unknowns are
+/// at the vertices; between two neighbours there is Rusanov's flux through the area between their cells in the median
 /// [`Dual`]; a cycle has three Runge-Kutta stages, and each cell takes the longest step that is stable for it.
 ///
 /// ```text
@@ -22,9 +22,9 @@ use crate::applications::partition::Partition;
 ///   at the end        all-reduce of the residual: the root of the sum of the squares of the net mass flux
 /// ```
 ///
-/// Every rank computes the edges of its own vertices, so both ranks compute an edge between them. The edges of a vertex are summed
-/// in the same order whatever the number of ranks: the states equal those of a run on one rank, to the last bit. Only
-/// the residual differs in its last digits.
+/// Every rank computes the edges of its own vertices, so both ranks compute an edge between them. The edges of a vertex
+/// are summed in the same order whatever the number of ranks: the states equal those of a run on one rank, to the last
+/// bit. Only the residual differs in its last digits.
 ///
 /// Source: the edge-based solvers that the CM-5 paper's patterns come from: Mavriplis, "Three dimensional unstructured
 /// multigrid for the Euler equations", AIAA 10th Computational Fluid Dynamics Conference, 1991 (without its multigrid).

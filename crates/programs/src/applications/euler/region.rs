@@ -38,7 +38,8 @@ impl Region {
         Region { areas, hull }
     }
 
-    /// The residual of the own cells of `domain` when the flow is `states`, copies included, and `outside` beyond the hull.
+    /// The residual of the own cells of `domain` when the flow is `states`, copies included, and `outside` beyond the
+    /// hull.
     pub(super) fn residual(&self, domain: &Domain, states: &[State], outside: State) -> Residual {
         let own = domain.own().len();
         let mut residual = Residual { leaving: vec![[0.0; 5]; own], fastest: vec![0.0; own] };

@@ -18,8 +18,8 @@ impl Bump {
     /// In the middle of the unit cube, half as wide as the cube, with a height of a tenth.
     pub const MIDDLE: Bump = Bump { middle: [0.5; 3], radius: 0.25, height: 0.1 };
 
-    /// The flow `uniform` with this disturbance at each of `points`: higher by height (1 - (d / radius)^2)^2 at the distance d,
-    /// with the same velocity everywhere.
+    /// The flow `uniform` with this disturbance at each of `points`: higher by height (1 - (d / radius)^2)^2 at the
+    /// distance d, with the same velocity everywhere.
     pub fn on(&self, uniform: State, points: &[Point]) -> Vec<State> {
         let [density, x, y, z, _] = uniform;
         let velocity = [x / density, y / density, z / density];

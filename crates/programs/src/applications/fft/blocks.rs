@@ -25,8 +25,8 @@ impl Layout {
         first(u64::from(rank))..first(u64::from(rank) + 1)
     }
 
-    /// The size of a message: the largest block that two ranks exchange. All messages have this size, since some algorithms
-    /// forward them. If N is a multiple of P, 8 (N / P)^2. [B]
+    /// The size of a message: the largest block that two ranks exchange. All messages have this size, since some
+    /// algorithms forward them. If N is a multiple of P, 8 (N / P)^2. [B]
     pub(super) fn block(&self) -> Bytes {
         let most = u64::from(self.size.div_ceil(self.ranks.max(1)));
         Bytes(NUMBER * most * most)

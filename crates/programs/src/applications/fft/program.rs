@@ -17,7 +17,8 @@ use crate::schedule::SendReceiveOrder;
 /// The largest array, in numbers per side: its numbers can still be counted.
 const LARGEST: u32 = 1 << 16;
 
-/// The Fourier transform of an array of N times N complex numbers in single precision, whose rows are distributed over P ranks:
+/// The Fourier transform of an array of N times N complex numbers in single precision, whose rows are distributed over
+/// P ranks:
 ///
 /// ```text
 ///   1  every rank transforms its rows        rank 0  -----------      | |
@@ -41,8 +42,8 @@ pub struct Fft2d {
     pub order: SendReceiveOrder,
     /// How fast nodes compute.
     pub speed: Speed,
-    /// The cost of packing and unpacking blocks: once at the sender and once at the receiver, or in every step if messages are
-    /// forwarded.
+    /// The cost of packing and unpacking blocks: once at the sender and once at the receiver, or in every step if
+    /// messages are forwarded.
     pub packing: Packing,
 }
 
@@ -104,8 +105,8 @@ impl Fft2d {
         CompleteExchange { algorithm, bytes: layout.block(), order, reshuffle: packing.per_byte(layout.block()) }
     }
 
-    /// `endpoint`, on which a message of one block is packed and unpacked. An algorithm that forwards messages accounts for the
-    /// blocks of each message itself.
+    /// `endpoint`, on which a message of one block is packed and unpacked. An algorithm that forwards messages accounts
+    /// for the blocks of each message itself.
     fn packed<'endpoint, E: Endpoint>(&self, endpoint: &'endpoint E, layout: &Layout) -> Packed<'endpoint, E> {
         let blocks = u64::from(!self.algorithm.forwards());
         Packed { endpoint, work: self.packing.time(blocks, layout.block()) }

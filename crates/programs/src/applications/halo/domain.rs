@@ -38,8 +38,8 @@ pub struct Link {
 }
 
 impl Domain {
-    /// The domain of each rank. The links of each are in the order of `edges`, so that a sum over the links of a vertex has
-    /// the same terms in the same order, whatever the number of ranks.
+    /// The domain of each rank. The links of each are in the order of `edges`, so that a sum over the links of a vertex
+    /// has the same terms in the same order, whatever the number of ranks.
     pub fn all(partition: &Partition, edges: &[[u32; 2]]) -> Vec<Domain> {
         let halo = Halo::new(partition, edges);
         let mut domains: Vec<Domain> = partition.members().into_iter().map(Domain::with_vertices).collect();

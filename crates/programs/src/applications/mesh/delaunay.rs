@@ -12,8 +12,8 @@ use cells::{BEYOND, Cells};
 /// The most points that can be numbered, with all the cells between them.
 const MOST_POINTS: usize = 1 << 28;
 
-/// The seed of the order of insertions and of the turns of the walks; it also affects the result if more than four points
-/// lie on an empty sphere.
+/// The seed of the order of insertions and of the turns of the walks; it also affects the result if more than four
+/// points lie on an empty sphere.
 const SEED: u64 = 0x4445_4C41_554E_4159;
 
 /// The tetrahedra whose circumscribed spheres contain none of `points`, made by inserting one point after another in
@@ -29,14 +29,15 @@ const SEED: u64 = 0x4445_4C41_554E_4159;
 ///
 /// Outside the hull, each of its triangles has a cell whose fourth corner is infinitely far: its sphere is the half
 /// space beyond the triangle. So a point outside needs no special case. The predicates are exact, and only points
-/// strictly within a sphere count: so the cavity is always star-shaped, and no tetrahedron is flat, whatever the points.
+/// strictly within a sphere count: so the cavity is always star-shaped, and no tetrahedron is flat, whatever the
+/// points.
 ///
 /// n points in random order: O(n) cells are made if the tetrahedralisation itself has O(n), and a walk crosses
 /// O(n^(1/3)) of them.
 ///
-/// Source: Bowyer, "Computing Dirichlet tessellations", and Watson, "Computing the n-dimensional Delaunay tessellation",
-/// both The Computer Journal 24(2), 1981; the walk is the stochastic one of Devillers, Pion and Teillaud, "Walking in a
-/// triangulation", International Journal of Foundations of Computer Science 13(2), 2002.
+/// Source: Bowyer, "Computing Dirichlet tessellations", and Watson, "Computing the n-dimensional Delaunay
+/// tessellation", both The Computer Journal 24(2), 1981; the walk is the stochastic one of Devillers, Pion and
+/// Teillaud, "Walking in a triangulation", International Journal of Foundations of Computer Science 13(2), 2002.
 ///
 /// # Errors
 /// A coordinate that is too large or not a number, two points in one place, and points that all lie in one plane.
@@ -145,7 +146,8 @@ impl<'a> Growing<'a> {
         Ok(())
     }
 
-    /// Walks from cell to cell towards `p`, to the cell that contains it, or to a cell beyond the hull from which it is visible.
+    /// Walks from cell to cell towards `p`, to the cell that contains it, or to a cell beyond the hull from which it is
+    /// visible.
     fn walk(&mut self, p: u32) -> u32 {
         let (mut endpoint, mut before) = (self.latest, BEYOND);
         'steps: while !self.cells[endpoint].is_beyond() {

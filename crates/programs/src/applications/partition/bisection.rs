@@ -5,8 +5,8 @@ use std::num::NonZeroU32;
 use super::Partition;
 use crate::applications::mesh::Point;
 
-/// Divides points in space into `parts` parts: the points are cut in two across the longest side of their bounding box, in
-/// proportion to the numbers of parts on either side, and then each side in the same way.
+/// Divides points in space into `parts` parts: the points are cut in two across the longest side of their bounding box,
+/// in proportion to the numbers of parts on either side, and then each side in the same way.
 ///
 /// ```text
 ///   +----+-------+
@@ -18,8 +18,8 @@ use crate::applications::mesh::Point;
 ///
 /// The size of each part differs from its share by less than two points. O(n log P) comparisons.
 ///
-/// Source: Berger and Bokhari, "A partitioning strategy for nonuniform problems on multiprocessors", IEEE Transactions on
-/// Computers C-36(5), 1987.
+/// Source: Berger and Bokhari, "A partitioning strategy for nonuniform problems on multiprocessors", IEEE Transactions
+/// on Computers C-36(5), 1987.
 pub fn recursive_coordinate_bisection(points: &[Point], parts: NonZeroU32) -> Partition {
     let parts = parts.get();
     let mut part_of = vec![0; points.len()];

@@ -13,9 +13,9 @@ type Messages = BTreeMap<(u32, u32), u64>;
 /// Adjusts `pattern`, a halo's, in which every sender also receives, so that its messages are `percent` of those of a
 /// complete exchange, rounded, of `mean_bytes` on average:
 ///
-/// 1. Pairs of ranks that have the least for each other are left out, or pairs that have the most partners in common are
-///    added, with messages as small as the smallest, until the number of messages is nearest to `percent`. A pattern whose
-///    density already rounds to `percent` keeps its messages.
+/// 1. Pairs of ranks that have the least for each other are left out, or pairs that have the most partners in common
+///    are added, with messages as small as the smallest, until the number of messages is nearest to `percent`. A
+///    pattern whose density already rounds to `percent` keeps its messages.
 /// 2. All messages are scaled by the same factor and rounded, so that their total matches the mean to the byte.
 ///
 /// # Errors
@@ -70,8 +70,8 @@ fn put_in(messages: &mut Messages, wanted: usize, ranks: u32) {
     }
 }
 
-/// `sizes` scaled by the same factor to add up to `total`: rounded down, and then one more for those that lost most, the
-/// earlier first.
+/// `sizes` scaled by the same factor to add up to `total`: rounded down, and then one more for those that lost most,
+/// the earlier first.
 fn scaled_to(total: u64, sizes: Vec<u64>) -> Vec<u64> {
     let sum: u128 = sizes.iter().map(|&size| u128::from(size)).sum();
     if sum == 0 {

@@ -1,13 +1,13 @@
 //! Traffic of applications, as patterns that can be scheduled.
 //!
-//! The CM-5 paper times four schedules on five applications (its Table 12) and gives for each, on 32 processors, the share
-//! of a complete exchange's messages that it sends, and their mean size. Its meshes and partitions are not printed. This
-//! module has two kinds of patterns in their place:
+//! The CM-5 paper times four schedules on five applications (its Table 12) and gives for each, on 32 processors, the
+//! share of a complete exchange's messages that it sends, and their mean size. Its meshes and partitions are not
+//! printed. This module has two kinds of patterns in their place:
 //!
-//! - [`Application::pattern`] comes from a real mesh, cut by a real partitioner. Its density and mean size are close to the
-//!   printed ones.
-//! - [`Application::synthetic`] is the same pattern, altered to have exactly the printed density and mean size. It is not that of
-//!   a real application.
+//! - [`Application::pattern`] comes from a real mesh, cut by a real partitioner. Its density and mean size are close to
+//!   the printed ones.
+//! - [`Application::synthetic`] is the same pattern, altered to have exactly the printed density and mean size. It is
+//!   not that of a real application.
 //!
 //! Patterns of random messages, as in Table 11, are made by [`Pattern::random`].
 
@@ -25,16 +25,17 @@ use super::mesh::{Body, Mesh, MeshError, graded, tetrahedralise};
 use super::partition::{Partition, blocks, recursive_coordinate_bisection};
 use crate::schedule::{Pattern, PatternError};
 
-/// The distance from the body at which the spacing of the points begins to grow, in sides of the cube. Over 20 seeds the means for 32
-/// parts are then 41.8% of 100 B for 545 vertices, 41.3% of 225 B for 2,000, 41.6% of 571 B for 3,000 and 41.4% of 561 B for 9,000; with
-/// points of uniform density they are 38% of 99 B, 39% of 198 B, 40% of 490 B and 40% of 474 B.
+/// The distance from the body at which the spacing of the points begins to grow, in sides of the cube. Over 20 seeds
+/// the means for 32 parts are then 41.8% of 100 B for 545 vertices, 41.3% of 225 B for 2,000, 41.6% of 571 B for 3,000
+/// and 41.4% of 561 B for 9,000; with points of uniform density they are 38% of 99 B, 39% of 198 B, 40% of 490 B and
+/// 40% of 474 B.
 const NEAR: f64 = 0.15;
 
 /// An application of the CM-5 paper's Table 12.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Application {
-    /// Conjugate gradient with 16K unknowns: the five-point grid of 256 by 64 points in blocks, two across and the others
-    /// down, with 8 bytes per point.
+    /// Conjugate gradient with 16K unknowns: the five-point grid of 256 by 64 points in blocks, two across and the
+    /// others down, with 8 bytes per point.
     ConjugateGradient,
     /// An Euler solver on a mesh of 545 vertices, 20 bytes each.
     Euler545,
@@ -111,9 +112,9 @@ impl Application {
         }
     }
 
-    /// Its traffic when it is cut into `parts`. The meshes of the Euler solver are made from `seed`: points around a wing
-    /// ([`graded`]), cut by [`recursive_coordinate_bisection`]. Conjugate gradient has only one mesh, and an odd number of
-    /// parts are stacked one below the other.
+    /// Its traffic when it is cut into `parts`. The meshes of the Euler solver are made from `seed`: points around a
+    /// wing ([`graded`]), cut by [`recursive_coordinate_bisection`]. Conjugate gradient has only one mesh, and an odd
+    /// number of parts are stacked one below the other.
     ///
     /// # Errors
     /// A number of parts that a pattern cannot have.
@@ -128,8 +129,8 @@ impl Application {
         Ok(halo_pattern(&Halo::new(&partition, &edges), self.bytes_a_vertex())?)
     }
 
-    /// A synthetic pattern for 32 processors that has exactly the printed density and mean size: [`Application::pattern`]
-    /// [`adjusted`] to them.
+    /// A synthetic pattern for 32 processors that has exactly the printed density and mean size:
+    /// [`Application::pattern`] [`adjusted`] to them.
     ///
     /// # Errors
     /// As [`Application::pattern`].

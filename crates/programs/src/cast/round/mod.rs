@@ -11,11 +11,12 @@
 //!     ~~~~ bye ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~>
 //! ```
 //!
-//! Receivers speak to the sender only. A receiver that comes later waits for the next round, for whose sake this one may end early. A
-//! receiver that is gone, or too slow, is left behind by the messaging; in its next round it continues from what it has.
+//! Receivers speak to the sender only. A receiver that comes later waits for the next round, for whose sake this one
+//! may end early. A receiver that is gone, or too slow, is left behind by the messaging; in its next round it continues
+//! from what it has.
 //!
-//! Costs of s bytes in pieces that some receiver lacks: s bytes on the wire once, three short broadcasts, and two messages of each receiver:
-//! two and a half round trips. [`super::Cast`] has the formula.
+//! Costs of s bytes in pieces that some receiver lacks: s bytes on the wire once, three short broadcasts, and two
+//! messages of each receiver: two and a half round trips. [`super::Cast`] has the formula.
 
 mod message;
 mod pieces;

@@ -58,7 +58,8 @@ pub trait Store {
     /// Why something could not be kept.
     fn missing(&mut self) -> Result<Option<u32>, String>;
 
-    /// Puts the files in place if all pieces together hash to `whole`; returns whether that is done. If not, it is called again.
+    /// Puts the files in place if all pieces together hash to `whole`; returns whether that is done. If not, it is
+    /// called again.
     ///
     /// # Errors
     /// Why it can't be done.

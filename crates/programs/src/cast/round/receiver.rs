@@ -117,7 +117,8 @@ async fn refuse<E: Endpoint>(endpoint: &E, reason: String) -> endpoint::Result<E
     Ok(Ended::Refused(reason))
 }
 
-/// Waits until the sender has said goodbye, and so has heard what was sent to it. If the sender is gone earlier, nobody needs this.
+/// Waits until the sender has said goodbye, and so has heard what was sent to it. If the sender is gone earlier, nobody
+/// needs this.
 async fn goodbye<E: Endpoint>(endpoint: &E) {
     while let Ok(message) = receive_to_all(endpoint).await {
         if message == ToAll::Bye {

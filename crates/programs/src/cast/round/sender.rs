@@ -73,8 +73,8 @@ pub enum Outcome {
     Lost,
 }
 
-/// Sends what the receivers, all other ranks, lack; returns the outcome for each, rank 1 first. `goal` is called before every piece
-/// with the progress: how many pieces have been sent, and of how many.
+/// Sends what the receivers, all other ranks, lack; returns the outcome for each, rank 1 first. `goal` is called before
+/// every piece with the progress: how many pieces have been sent, and of how many.
 ///
 /// # Errors
 /// Errors of the network; [`Error::Unfit`] when a file cannot be read, or changes.

@@ -11,8 +11,8 @@ use crate::collectives::{BlockAlgorithm, Blocks, Call};
 use crate::postal::Lambda;
 use crate::shift::Shift;
 
-/// Each step doubles how many blocks a rank has: its own and those of the ranks after it round the ring. It sends those that the
-/// receiver lacks.
+/// Each step doubles how many blocks a rank has: its own and those of the ranks after it round the ring. It sends those
+/// that the receiver lacks.
 ///
 /// ```text
 ///   step 1     from p + 1     1 block                  P = 6
@@ -20,10 +20,12 @@ use crate::shift::Shift;
 ///   step 3     from p + 4     2 blocks, as two are left
 /// ```
 ///
-/// P ceil(log2 P) messages; every rank receives s (P - 1) bytes. Under LogGP T = ceil(log2 P) (o + L + o) + s (P - 1) G.
+/// P ceil(log2 P) messages; every rank receives s (P - 1) bytes. Under LogGP T = ceil(log2 P) (o + L + o) + s (P - 1)
+/// G.
 ///
 /// Source: Bruck, Ho, Kipnis, Upfal and Weathersby, "Efficient algorithms for all-to-all communications in multiport
-/// message-passing systems", IEEE Transactions on Parallel and Distributed Systems 8(11), 1997, section 4 (concatenation).
+/// message-passing systems", IEEE Transactions on Parallel and Distributed Systems 8(11), 1997, section 4
+/// (concatenation).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bruck;
 

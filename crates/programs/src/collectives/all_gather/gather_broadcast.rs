@@ -13,10 +13,12 @@ use crate::postal::Lambda;
 
 /// All blocks are gathered at rank 0, which broadcasts them, both along a binomial tree.
 ///
-/// 2 (P - 1) messages. Under LogGP with blocks of s bytes T = 2 ceil(log2 P) (o + L + o) + s (P - 1) G + s P ceil(log2 P) G.
+/// 2 (P - 1) messages. Under LogGP with blocks of s bytes T = 2 ceil(log2 P) (o + L + o) + s (P - 1) G + s P ceil(log2
+/// P) G.
 ///
-/// Source: van de Geijn's collectives by composition: Chan, Heimlich, Purkayastha and van de Geijn, "Collective communication: theory,
-/// practice, and experience", Concurrency and Computation: Practice and Experience 19(13), 2007, section 5.
+/// Source: van de Geijn's collectives by composition: Chan, Heimlich, Purkayastha and van de Geijn, "Collective
+/// communication: theory, practice, and experience", Concurrency and Computation: Practice and Experience 19(13), 2007,
+/// section 5.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GatherBroadcast;
 

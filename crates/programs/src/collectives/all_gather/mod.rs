@@ -12,10 +12,11 @@ use quantities::{Bytes, Rank};
 use super::{AnyAlgorithm, Call, Division, Holders, Shape, Sizes, collective};
 use crate::collectives::all_reduce::{Operator, Sends};
 
-/// Up to so many bytes in all, few steps count for more than messages between neighbours; where ranks are a power of two, below so many.
+/// Up to so many bytes in all, few steps count for more than messages between neighbours; where ranks are a power of
+/// two, below so many.
 ///
-/// Source: Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH", International Journal of
-/// High Performance Computing Applications 19(1), 2005, section 4.1.
+/// Source: Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH",
+/// International Journal of High Performance Computing Applications 19(1), 2005, section 4.1.
 const FEW_STEPS: Bytes = Bytes(80 << 10);
 const FEW_STEPS_OF_POWER: Bytes = Bytes(512 << 10);
 

@@ -10,8 +10,8 @@ use crate::collectives::all_reduce::Combine;
 use crate::collectives::{BlockAlgorithm, Blocks, Call};
 use crate::postal::Lambda;
 
-/// Ranks 2 q and 2 q + 1 exchange their blocks, which are pair q from then on. Then every rank exchanges with its other neighbour and with
-/// this one in turn, each time the pair that it had last.
+/// Ranks 2 q and 2 q + 1 exchange their blocks, which are pair q from then on. Then every rank exchanges with its other
+/// neighbour and with this one in turn, each time the pair that it had last.
 ///
 /// ```text
 ///   step 0       2 q <-> 2 q + 1      own blocks
@@ -19,11 +19,11 @@ use crate::postal::Lambda;
 ///   step 2, 4 .. 2 q <-> 2 q + 1      pairs: rank 2 q then has pair q + i / 2, and rank 2 q + 1 pair q - i / 2, modulo P / 2
 /// ```
 ///
-/// P / 2 steps, half of those of a ring. Under LogGP with blocks of s bytes T = P / 2 (o + L + o) + s (P - 1) G. If P is odd the blocks go
-/// round a [`Ring`].
+/// P / 2 steps, half of those of a ring. Under LogGP with blocks of s bytes T = P / 2 (o + L + o) + s (P - 1) G. If P
+/// is odd the blocks go round a [`Ring`].
 ///
-/// Source: Chen and Yuan, "Performance evaluation of allgather algorithms on terascale Linux cluster with fast Ethernet", 8th
-/// International Conference on High-Performance Computing in Asia-Pacific Region, 2005.
+/// Source: Chen and Yuan, "Performance evaluation of allgather algorithms on terascale Linux cluster with fast
+/// Ethernet", 8th International Conference on High-Performance Computing in Asia-Pacific Region, 2005.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NeighbourExchange;
 

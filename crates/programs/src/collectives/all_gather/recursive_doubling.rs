@@ -19,11 +19,11 @@ use crate::postal::Lambda;
 ///   step 3     0 <-> 4   1 <-> 5   2 <-> 6   3 <-> 7        four
 /// ```
 ///
-/// P log2 P messages. Under LogGP with blocks of s bytes T = log2 P (o + L + o) + s (P - 1) G. If P is not a power of two, some ranks hand
-/// their block over first and get all others at the end: two more messages.
+/// P log2 P messages. Under LogGP with blocks of s bytes T = log2 P (o + L + o) + s (P - 1) G. If P is not a power of
+/// two, some ranks hand their block over first and get all others at the end: two more messages.
 ///
-/// Source: Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH", International Journal of
-/// High Performance Computing Applications 19(1), 2005, section 4.1.
+/// Source: Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH",
+/// International Journal of High Performance Computing Applications 19(1), 2005, section 4.1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecursiveDoubling;
 

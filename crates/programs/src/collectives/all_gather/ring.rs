@@ -19,8 +19,8 @@ use crate::shift::Shift;
 /// P (P - 1) messages; every rank receives only what it lacks. Under LogGP with blocks of s bytes
 /// T = (P - 1) (o + L + o + (s-1) G).
 ///
-/// Source: Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH", International Journal of
-/// High Performance Computing Applications 19(1), 2005, section 4.1.
+/// Source: Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH",
+/// International Journal of High Performance Computing Applications 19(1), 2005, section 4.1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ring;
 

@@ -7,16 +7,16 @@ use endpoint::{Endpoint, Message, Result};
 use super::operator::combined;
 use super::{AllReduceContext, Combine};
 
-/// The first and last step of algorithms that need a power of two of ranks. Of n = 2^k + r ranks, the first 2 r pair up: the even
-/// one of a pair hands its data to the odd one and waits for the result.
+/// The first and last step of algorithms that need a power of two of ranks. Of n = 2^k + r ranks, the first 2 r pair
+/// up: the even one of a pair hands its data to the odd one and waits for the result.
 ///
 /// ```text
 ///   n = 6      place   0 -> 1   2 -> 3   4   5          one message before, and one the other way after
 ///              number       0        1   2   3
 /// ```
 ///
-/// Source: the usual extension, as in Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations
-/// in MPICH", International Journal of High Performance Computing Applications 19(1), 2005.
+/// Source: the usual extension, as in Thakur, Rabenseifner and Gropp, "Optimization of collective communication
+/// operations in MPICH", International Journal of High Performance Computing Applications 19(1), 2005.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fold {
     /// 2^k, how many ranks continue.
@@ -55,7 +55,8 @@ impl Fold {
         first(numbers.start)..first(numbers.end)
     }
 
-    /// Hands `message` over, or takes another rank's in. Returns the number under which this rank continues, if it does.
+    /// Hands `message` over, or takes another rank's in. Returns the number under which this rank continues, if it
+    /// does.
     pub(super) async fn enter<E: Endpoint, C: Combine>(
         self,
         endpoint: &E,

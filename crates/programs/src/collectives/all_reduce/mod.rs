@@ -33,8 +33,8 @@ pub use rings::{AllReduceByRings, WeightedRing, rings};
 
 /// Up to this size, MPICH's ranks exchange all their data to combine it.
 ///
-/// Source: Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH", International Journal of
-/// High Performance Computing Applications 19(1), 2005, section 4.5.
+/// Source: Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH",
+/// International Journal of High Performance Computing Applications 19(1), 2005, section 4.5.
 const SHORT: Bytes = Bytes(2 << 10);
 
 row! {

@@ -4,8 +4,9 @@ use endpoint::{Error, Message, Result};
 
 /// A function of two byte strings of the same length, each a sequence of elements.
 ///
-/// The contract: element by element it is **associative and commutative**, because ranks combine their data in different
-/// orders. A function that is not must not implement this trait; [`Operator`](super::Operator) offers none by name.
+/// The contract: element by element it is **associative and commutative**, because ranks combine their data in
+/// different orders. A function that is not must not implement this trait; [`Operator`](super::Operator) offers none by
+/// name.
 pub trait Combine {
     /// Its name for people.
     fn name(&self) -> String;

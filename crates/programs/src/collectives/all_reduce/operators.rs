@@ -7,9 +7,9 @@ use super::Combine;
 
 /// An operator with a name: `sum-f64`, `max-i64`, `xor`. Numbers are in little-endian order.
 ///
-/// Sums and products of integers are modulo 2^64. Those of floating-point numbers are associative only up to rounding: each
-/// algorithm documents whether all ranks get the same bytes nevertheless. The minimum and the maximum of floating-point numbers are
-/// exact in any order: -0 is less than +0, and if either operand is NaN, so is the result.
+/// Sums and products of integers are modulo 2^64. Those of floating-point numbers are associative only up to rounding:
+/// each algorithm documents whether all ranks get the same bytes nevertheless. The minimum and the maximum of
+/// floating-point numbers are exact in any order: -0 is less than +0, and if either operand is NaN, so is the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Operator {
     /// Arithmetic on numbers.
@@ -214,7 +214,8 @@ fn each<const N: usize>(into: &mut [u8], other: &[u8], by: impl Fn([u8; N], [u8;
     }
 }
 
-/// The operation on two numbers. Every NaN becomes the same one, so that the result does not depend on the order of two of them.
+/// The operation on two numbers. Every NaN becomes the same one, so that the result does not depend on the order of two
+/// of them.
 fn float(operation: Operation, one: f64, other: f64) -> f64 {
     if one.is_nan() || other.is_nan() {
         return f64::NAN;

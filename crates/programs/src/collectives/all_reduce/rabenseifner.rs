@@ -13,7 +13,8 @@ use crate::pieces::{joined, piece};
 use crate::postal::Lambda;
 
 /// Combines the `message`s of all ranks of a group; every rank ends with the result. First pairs divide up halves, then
-/// quarters, of the elements, until each rank has the result of one block; then they collect the blocks in reverse order.
+/// quarters, of the elements, until each rank has the result of one block; then they collect the blocks in reverse
+/// order.
 ///
 /// ```text
 ///   reduce-scatter     0 <-> 2   1 <-> 3       0 and 1 keep the first half, 2 and 3 the second
@@ -22,9 +23,9 @@ use crate::postal::Lambda;
 ///                      0 <-> 2   1 <-> 3       all
 /// ```
 ///
-/// n ranks, s bytes: 2 n log2 n messages; every rank sends 2 s (n - 1) / n bytes. Under LogGP, without the cost of combining,
-/// T = 2 log2 n (o + L + o) + 2 s (n - 1) / n G. If n is not a power of two, some ranks hand their data over first and get the
-/// result at the end: two more messages of s.
+/// n ranks, s bytes: 2 n log2 n messages; every rank sends 2 s (n - 1) / n bytes. Under LogGP, without the cost of
+/// combining, T = 2 log2 n (o + L + o) + 2 s (n - 1) / n G. If n is not a power of two, some ranks hand their data over
+/// first and get the result at the end: two more messages of s.
 ///
 /// All ranks end with the same bytes, as each block is computed by one of them.
 ///

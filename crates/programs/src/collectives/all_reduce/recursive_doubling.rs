@@ -10,8 +10,8 @@ use super::{AllReduceContext, Combine};
 use crate::catalogue::{Cost, Entry, Stretch, halvings};
 use crate::postal::Lambda;
 
-/// Combines the `message`s of all ranks of a group; every rank ends with the result. In step i, ranks whose numbers differ in
-/// bit i exchange what they have combined.
+/// Combines the `message`s of all ranks of a group; every rank ends with the result. In step i, ranks whose numbers
+/// differ in bit i exchange what they have combined.
 ///
 /// ```text
 ///   step 1     0 <-> 1   2 <-> 3   4 <-> 5   6 <-> 7
@@ -19,13 +19,14 @@ use crate::postal::Lambda;
 ///   step 3     0 <-> 4   1 <-> 5   2 <-> 6   3 <-> 7
 /// ```
 ///
-/// n ranks, s bytes: n log2 n messages of s. Under LogGP, without the cost of combining, T = log2 n (o + (s-1) G + L + o).
-/// If n is not a power of two, some ranks hand their data over first and get the result at the end: two more messages.
+/// n ranks, s bytes: n log2 n messages of s. Under LogGP, without the cost of combining, T = log2 n (o + (s-1) G + L +
+/// o). If n is not a power of two, some ranks hand their data over first and get the result at the end: two more
+/// messages.
 ///
 /// All ranks end with the same bytes: both ranks of a pair combine the lower one's data with the higher one's.
 ///
-/// Source: Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH", International
-/// Journal of High Performance Computing Applications 19(1), 2005.
+/// Source: Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH",
+/// International Journal of High Performance Computing Applications 19(1), 2005.
 ///
 /// # Errors
 /// When the operator does not fit the data, and the errors of sending and receiving.

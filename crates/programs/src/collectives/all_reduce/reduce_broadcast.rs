@@ -19,16 +19,17 @@ use crate::postal::{Lambda, Splitting};
 ///     receives the result from its parent;         sends it to c1, c2, ..., ck
 /// ```
 ///
-/// n ranks: 2 (n - 1) messages. In the postal model, with the look-up table for lambda, T = 2 T_lambda(n) t0: twice the time
-/// of the census, with far fewer messages.
+/// n ranks: 2 (n - 1) messages. In the postal model, with the look-up table for lambda, T = 2 T_lambda(n) t0: twice the
+/// time of the census, with far fewer messages.
 ///
 /// All ranks end with the same bytes.
 ///
-/// Source: the postal paper, section 2.4, and Karp, Sahay, Santos and Schauser, "Optimal broadcast and summation in the LogP
-/// model", Symposium on Parallel Algorithms and Architectures, 1993, for its reversal.
+/// Source: the postal paper, section 2.4, and Karp, Sahay, Santos and Schauser, "Optimal broadcast and summation in the
+/// LogP model", Symposium on Parallel Algorithms and Architectures, 1993, for its reversal.
 ///
 /// # Errors
-/// When the operator does not fit the data, when the group has more ranks than the table goes to, and the errors of sending and receiving.
+/// When the operator does not fit the data, when the group has more ranks than the table goes to, and the errors of
+/// sending and receiving.
 pub async fn reduce_broadcast<E: Endpoint, C: Combine>(
     endpoint: &E,
     context: &AllReduceContext<'_, C>,

@@ -12,8 +12,8 @@ use crate::pieces::Gathered;
 use crate::postal::Lambda;
 use crate::shift::Shift;
 
-/// Combines the `message`s of all ranks of a group; every rank ends with the result. The n blocks of the data go once round the
-/// ring of ranks to be combined, and once more to be distributed.
+/// Combines the `message`s of all ranks of a group; every rank ends with the result. The n blocks of the data go once
+/// round the ring of ranks to be combined, and once more to be distributed.
 ///
 /// ```text
 ///   step i        rank p sends block p - i to p + 1, which adds its own      n - 1 steps, p in 0..n, modulo n
@@ -21,13 +21,13 @@ use crate::shift::Shift;
 ///   step i        rank p sends block p + 1 - i to p + 1                      n - 1 steps
 /// ```
 ///
-/// n ranks, s bytes: 2 n (n - 1) messages of s / n. Under LogGP, without the cost of combining, T = 2 (n - 1) (o + L + o) +
-/// 2 s (n - 1) / n G: the fewest possible bytes, in many steps.
+/// n ranks, s bytes: 2 n (n - 1) messages of s / n. Under LogGP, without the cost of combining, T = 2 (n - 1) (o + L +
+/// o) + 2 s (n - 1) / n G: the fewest possible bytes, in many steps.
 ///
 /// All ranks end with the same bytes, as each block is computed by one of them.
 ///
-/// Source: Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations", Journal of Parallel
-/// and Distributed Computing 69(2), 2009.
+/// Source: Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations", Journal of
+/// Parallel and Distributed Computing 69(2), 2009.
 ///
 /// # Errors
 /// When the operator does not fit the data, and the errors of sending and receiving.

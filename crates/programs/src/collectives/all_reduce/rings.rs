@@ -16,8 +16,8 @@ pub struct WeightedRing {
     pub weight: u32,
 }
 
-/// Combines the `message`s of all ranks; every rank ends with the result. Each ring takes a part of the data, and all are under way at once,
-/// so that links which one ring leaves idle carry another:
+/// Combines the `message`s of all ranks; every rank ends with the result. Each ring takes a part of the data, and all
+/// are under way at once, so that links which one ring leaves idle carry another:
 ///
 /// ```text
 ///   0 - 1     two rings, clockwise and back: each link carries half of the data in each direction
@@ -27,8 +27,9 @@ pub struct WeightedRing {
 ///
 /// R rings of equal weight over separate links, n ranks, s bytes: T = 2 (n - 1) (o + L + o) + 2 s (n - 1) / (n R) G.
 ///
-/// Source: Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations", Journal of Parallel and Distributed
-/// Computing 69(2), 2009, for one ring. Libraries for accelerators use several, over separate links (NCCL calls them channels).
+/// Source: Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations", Journal of
+/// Parallel and Distributed Computing 69(2), 2009, for one ring. Libraries for accelerators use several, over separate
+/// links (NCCL calls them channels).
 ///
 /// # Errors
 /// When the operator does not fit the data, no ring has a weight, and the errors of sending and receiving.

@@ -11,12 +11,13 @@ use crate::collectives::reduce::along_binomial_tree;
 use crate::collectives::{BlockAlgorithm, Blocks, Call};
 use crate::postal::Lambda;
 
-/// Up a binomial tree each rank signals to the one above it that all below have come, and down the same tree all are released.
+/// Up a binomial tree each rank signals to the one above it that all below have come, and down the same tree all are
+/// released.
 ///
 /// 2 (P - 1) empty messages. Under LogGP T = 2 ceil(log2 P) (o + L + o).
 ///
-/// Source: the combining tree of Yew, Tzeng and Lawrie, "Distributing hot-spot addressing in large-scale multiprocessors", IEEE
-/// Transactions on Computers C-36(4), 1987.
+/// Source: the combining tree of Yew, Tzeng and Lawrie, "Distributing hot-spot addressing in large-scale
+/// multiprocessors", IEEE Transactions on Computers C-36(4), 1987.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Binomial;
 

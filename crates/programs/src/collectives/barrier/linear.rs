@@ -13,8 +13,8 @@ use crate::postal::Lambda;
 ///
 /// 2 (P - 1) empty messages. Under LogGP T = 2 (o + L + (P - 1) o).
 ///
-/// Source: the central counter of Hensgen, Finkel and Manber, "Two algorithms for barrier synchronization", International Journal of
-/// Parallel Programming 17(1), 1988, with messages in place of shared memory.
+/// Source: the central counter of Hensgen, Finkel and Manber, "Two algorithms for barrier synchronization",
+/// International Journal of Parallel Programming 17(1), 1988, with messages in place of shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Linear;
 

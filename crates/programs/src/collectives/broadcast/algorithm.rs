@@ -87,8 +87,8 @@ impl Performs for Algorithm {
     }
 }
 
-/// The broadcast of a given message as a program. For one in hardware use [`HardwareBroadcast`](super::HardwareBroadcast): as this program it ends
-/// with [`endpoint::Error::Undeclared`].
+/// The broadcast of a given message as a program. For one in hardware use
+/// [`HardwareBroadcast`](super::HardwareBroadcast): as this program it ends with [`endpoint::Error::Undeclared`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BroadcastMessage {
     /// The algorithm.

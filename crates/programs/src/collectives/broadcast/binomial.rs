@@ -8,8 +8,8 @@ use crate::Group;
 use crate::catalogue::{Cost, Entry, Stretch, halvings};
 use crate::postal::Lambda;
 
-/// Broadcast of `message` from rank `root` to all ranks along a binomial tree: every rank that has it passes it on in every round.
-/// The other ranks' own `message` is overwritten.
+/// Broadcast of `message` from rank `root` to all ranks along a binomial tree: every rank that has it passes it on in
+/// every round. The other ranks' own `message` is overwritten.
 ///
 /// ```text
 ///   round 1      0 -> 1
@@ -29,8 +29,8 @@ pub async fn binomial<E: Endpoint>(endpoint: &E, root: Rank, message: &mut Messa
     binomial_among(endpoint, &Group::from_source(root, endpoint.size())?, message).await
 }
 
-/// [`binomial`] from the source of `group` to its other ranks, in the order of their places. A rank that is not in the group
-/// does nothing.
+/// [`binomial`] from the source of `group` to its other ranks, in the order of their places. A rank that is not in the
+/// group does nothing.
 ///
 /// # Errors
 /// When the group has ranks outside the program, and the errors of sending and receiving.

@@ -8,7 +8,8 @@ use crate::Group;
 use crate::catalogue::{Cost, Entry};
 use crate::postal::Lambda;
 
-/// Broadcast of `message` from rank `root` to all ranks by hardware, in one step. The other ranks' own `message` is overwritten.
+/// Broadcast of `message` from rank `root` to all ranks by hardware, in one step. The other ranks' own `message` is
+/// overwritten.
 ///
 /// All ranks of the program take part: it can't be limited to a group. On a control network of rate r and latency L,
 /// with an overhead o at both ends and a message of s bytes: T = o + s / r + L + o, whatever the number of ranks.
@@ -17,7 +18,8 @@ use crate::postal::Lambda;
 /// sections 2 and 3.6).
 ///
 /// # Errors
-/// When `root` is not a rank of the program, when the machine has no such network, and the errors of sending and receiving.
+/// When `root` is not a rank of the program, when the machine has no such network, and the errors of sending and
+/// receiving.
 pub async fn hardware<E: Endpoint>(endpoint: &E, root: Rank, message: &mut Message) -> Result<()> {
     if endpoint.rank() == root {
         return endpoint.multicast(message.clone()).await;

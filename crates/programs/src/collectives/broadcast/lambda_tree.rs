@@ -9,8 +9,8 @@ use crate::Group;
 use crate::catalogue::{Cost, Entry, Parameter, Stretch};
 use crate::postal::{Lambda, Splitting};
 
-/// Broadcast of `message` from the source of `group` along the tree that `splitting` makes. The others' own `message` is
-/// overwritten; a rank that is not in the group does nothing.
+/// Broadcast of `message` from the source of `group` along the tree that `splitting` makes. The others' own `message`
+/// is overwritten; a rank that is not in the group does nothing.
 ///
 /// ```text
 ///   bcast(S, n, s, m, alpha):
@@ -20,8 +20,8 @@ use crate::postal::{Lambda, Splitting};
 ///     bcast(S', n', s, m, alpha) and bcast(S'', n - n', s', m, alpha) at once
 /// ```
 ///
-/// Every rank follows the splitting down to itself, so nothing is built in advance. An alpha of 1/2 makes a binomial tree
-/// of any size; the look-up table for lambda makes a lambda tree, the fastest in the postal model:
+/// Every rank follows the splitting down to itself, so nothing is built in advance. An alpha of 1/2 makes a binomial
+/// tree of any size; the look-up table for lambda makes a lambda tree, the fastest in the postal model:
 ///
 /// ```text
 ///   lambda = 2, n = 8, alpha = 0.618      sent                           received
@@ -38,7 +38,8 @@ use crate::postal::{Lambda, Splitting};
 /// Source: the postal paper, section 2.4.
 ///
 /// # Errors
-/// When the group has ranks outside the program, or more than the table goes to; and the errors of sending and receiving.
+/// When the group has ranks outside the program, or more than the table goes to; and the errors of sending and
+/// receiving.
 pub async fn bcast<E: Endpoint>(
     endpoint: &E,
     group: &Group,

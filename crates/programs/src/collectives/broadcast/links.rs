@@ -15,8 +15,8 @@ pub struct Links {
 }
 
 impl Links {
-    /// The links of place `me` in the tree that results from splitting `n` places by `splitting`. Takes as many steps as the
-    /// splitting is deep: O(log n) for any fixed alpha.
+    /// The links of place `me` in the tree that results from splitting `n` places by `splitting`. Takes as many steps
+    /// as the splitting is deep: O(log n) for any fixed alpha.
     ///
     /// The places to be split are always consecutive. The first of them is the source s; it keeps the first n' of
     /// them, and the first of the others is their leader s':

@@ -29,8 +29,8 @@ pub use two_queue::{Tree, along_tree};
 
 /// From this size on, MPICH scatters and gathers a broadcast, where there are many ranks.
 ///
-/// Source: Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH", International Journal of
-/// High Performance Computing Applications 19(1), 2005, section 4.2.
+/// Source: Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH",
+/// International Journal of High Performance Computing Applications 19(1), 2005, section 4.2.
 const LONG: Bytes = Bytes(12 << 10);
 const MANY: u32 = 8;
 

@@ -8,8 +8,8 @@ use crate::Group;
 use crate::catalogue::{Cost, Entry, Stretch, halvings};
 use crate::postal::Lambda;
 
-/// Recursive broadcast of `message` from the source of `group`: every rank that has it sends it half as far as in the step before.
-/// The others' own `message` is overwritten; a rank that is not in the group does nothing.
+/// Recursive broadcast of `message` from the source of `group`: every rank that has it sends it half as far as in the
+/// step before. The others' own `message` is overwritten; a rank that is not in the group does nothing.
 ///
 /// ```text
 ///   step 1     0 -> 4
@@ -17,9 +17,9 @@ use crate::postal::Lambda;
 ///   step 3     0 -> 1   2 -> 3   4 -> 5   6 -> 7        places in the group, n = 8
 /// ```
 ///
-/// The first distance is half of n, the least power of two that is not below the group's size; places that the group does
-/// not have are left out, so that any size works. (Where the paper's text has N/2 send to 3N/2 it means 3N/4, as in its
-/// figure.)
+/// The first distance is half of n, the least power of two that is not below the group's size; places that the group
+/// does not have are left out, so that any size works. (Where the paper's text has N/2 send to 3N/2 it means 3N/4, as
+/// in its figure.)
 ///
 /// P ranks: P - 1 messages, ceil(log2 P) steps. Under LogGP, with g <= o and a message of s bytes whose send takes o:
 /// T = ceil(log2 P) (o + (s-1) G + L + o).

@@ -11,9 +11,9 @@ use crate::pieces::{Gathered, block_start, piece};
 use crate::postal::Lambda;
 use crate::shift::Shift;
 
-/// Broadcast of `message`, which is of `size`, from the source of `group`: its n blocks are scattered along a binomial tree,
-/// one to each rank, and then go round the ring of all ranks. The others' own `message` is overwritten; a rank that is not in
-/// the group does nothing.
+/// Broadcast of `message`, which is of `size`, from the source of `group`: its n blocks are scattered along a binomial
+/// tree, one to each rank, and then go round the ring of all ranks. The others' own `message` is overwritten; a rank
+/// that is not in the group does nothing.
 ///
 /// ```text
 ///   scatter       0 has abcd    0 -> 2 cd      0 -> 1 b   2 -> 3 d
@@ -21,14 +21,15 @@ use crate::shift::Shift;
 ///                 a b c d  ->  ad ba cb dc  ->  adc bad cba dcb  ->  all
 /// ```
 ///
-/// n ranks, s bytes: n - 1 messages of up to s / 2, and n (n - 1) of s / n. Every rank sends and receives no more than about
-/// 2 s (n - 1) / n. Under LogGP T = (ceil(log2 n) + n - 1) (o + L + o) + 2 s (n - 1) / n G.
+/// n ranks, s bytes: n - 1 messages of up to s / 2, and n (n - 1) of s / n. Every rank sends and receives no more than
+/// about 2 s (n - 1) / n. Under LogGP T = (ceil(log2 n) + n - 1) (o + L + o) + 2 s (n - 1) / n G.
 ///
-/// Source: van de Geijn's broadcast for long vectors: Barnett, Gupta, Payne, Shuler, van de Geijn and Watts, "Interprocessor
-/// collective communication library (InterCom)", Scalable High-Performance Computing Conference, 1994.
+/// Source: van de Geijn's broadcast for long vectors: Barnett, Gupta, Payne, Shuler, van de Geijn and Watts,
+/// "Interprocessor collective communication library (InterCom)", Scalable High-Performance Computing Conference, 1994.
 ///
 /// # Errors
-/// When the source's `message` has another size, the group has ranks outside the program, and the errors of sending and receiving.
+/// When the source's `message` has another size, the group has ranks outside the program, and the errors of sending and
+/// receiving.
 pub async fn scatter_gather<E: Endpoint>(
     endpoint: &E,
     group: &Group,

@@ -20,20 +20,20 @@ pub enum Pipe {
     Tree(Splitting),
 }
 
-/// Broadcast of `message`, which is of `size`, from the source of `group` in segments of `segment` along `pipe`: a rank forwards
-/// a segment while the next one is on its way to it. The others' own `message` is overwritten; a rank that is not in the
-/// group does nothing.
+/// Broadcast of `message`, which is of `size`, from the source of `group` in segments of `segment` along `pipe`: a rank
+/// forwards a segment while the next one is on its way to it. The others' own `message` is overwritten; a rank that is
+/// not in the group does nothing.
 ///
 /// ```text
 ///   0 -> 1 -> 2 -> 3        segment   3    2    1        on a chain of four, the third step
 /// ```
 ///
-/// n ranks and m = size / segment segments, rounded up: (n - 1) m messages. In the postal model, with t0 and lambda those
-/// of a segment, a chain takes T = (m - 1 + (n - 1) lambda) t0, and a tree (m - 1) d t0 more than one segment, where d is
-/// the largest number of children of a rank.
+/// n ranks and m = size / segment segments, rounded up: (n - 1) m messages. In the postal model, with t0 and lambda
+/// those of a segment, a chain takes T = (m - 1 + (n - 1) lambda) t0, and a tree (m - 1) d t0 more than one segment,
+/// where d is the largest number of children of a rank.
 ///
-/// Source: the chain is the usual pipeline, as in the "pipelined broadcast" of Watts and van de Geijn, Parallel Processing
-/// Letters 5(2), 1995.
+/// Source: the chain is the usual pipeline, as in the "pipelined broadcast" of Watts and van de Geijn, Parallel
+/// Processing Letters 5(2), 1995.
 ///
 /// # Errors
 /// When segments have no bytes, the source's `message` has another size, the group has ranks outside the program or

@@ -21,8 +21,8 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// The lambda tree of `n` places, by the greedy construction with two queues: the place that can send first gets the next
-    /// place as its child. Takes O(n) time.
+    /// The lambda tree of `n` places, by the greedy construction with two queues: the place that can send first gets
+    /// the next place as its child. Takes O(n) time.
     ///
     /// ```text
     ///   old queue     places that have sent before, by the time at which they can send again
@@ -77,14 +77,15 @@ impl Tree {
     }
 }
 
-/// Broadcast of `message` from the source of `group` along `tree`. The others' own `message` is overwritten; a rank that is not
-/// in the group does nothing.
+/// Broadcast of `message` from the source of `group` along `tree`. The others' own `message` is overwritten; a rank
+/// that is not in the group does nothing.
 ///
-/// n ranks: n - 1 messages; in the postal model T = T_lambda(n) t0. The tree by splitting is tested against this one, which
-/// takes O(n) memory.
+/// n ranks: n - 1 messages; in the postal model T = T_lambda(n) t0. The tree by splitting is tested against this one,
+/// which takes O(n) memory.
 ///
 /// # Errors
-/// When the group has ranks outside the program, or another number of them than the tree has; and the errors of sending and receiving.
+/// When the group has ranks outside the program, or another number of them than the tree has; and the errors of sending
+/// and receiving.
 pub async fn along_tree<E: Endpoint>(endpoint: &E, group: &Group, tree: &Tree, message: &mut Message) -> Result<()> {
     group.check(endpoint.size())?;
     if tree.len() != group.len() {

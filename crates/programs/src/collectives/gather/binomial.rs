@@ -20,8 +20,8 @@ use crate::postal::Lambda;
 ///
 /// P ranks with s bytes each: P - 1 messages. Under LogGP T = ceil(log2 P) (o + L + o) + s (P - 1) G.
 ///
-/// Source: Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH", International Journal of
-/// High Performance Computing Applications 19(1), 2005, section 4.
+/// Source: Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH",
+/// International Journal of High Performance Computing Applications 19(1), 2005, section 4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Binomial;
 

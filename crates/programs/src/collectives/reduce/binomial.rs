@@ -12,7 +12,8 @@ use crate::collectives::all_reduce::Combine;
 use crate::collectives::{BlockAlgorithm, Blocks, Call, Place};
 use crate::postal::Lambda;
 
-/// Combines blocks of all ranks at the root: in each round every other rank that is left sends what it has combined to the one before.
+/// Combines blocks of all ranks at the root: in each round every other rank that is left sends what it has combined to
+/// the one before.
 ///
 /// ```text
 ///   round 1     1 -> 0   3 -> 2   5 -> 4   7 -> 6        numbered from the root
@@ -22,8 +23,8 @@ use crate::postal::Lambda;
 ///
 /// P ranks: P - 1 messages. Under LogGP, without the cost of combining, T = ceil(log2 P) (o + (s-1) G + L + o).
 ///
-/// Source: Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH", International Journal of
-/// High Performance Computing Applications 19(1), 2005, section 4.4.
+/// Source: Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH",
+/// International Journal of High Performance Computing Applications 19(1), 2005, section 4.4.
 pub(in crate::collectives) async fn along_binomial_tree<E: Endpoint, C: Combine>(
     endpoint: &E,
     call: &Call<'_, C>,

@@ -15,10 +15,11 @@ use crate::postal::Lambda;
 ///   1 -> 0   2 -> 0   3 -> 0   ...                       with root 0
 /// ```
 ///
-/// P ranks: P - 1 messages, all to one receiver. Under LogGP, without the cost of combining, T = o + L + (P - 1) (o + s G).
+/// P ranks: P - 1 messages, all to one receiver. Under LogGP, without the cost of combining, T = o + L + (P - 1) (o + s
+/// G).
 ///
-/// Source: Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH", International Journal of
-/// High Performance Computing Applications 19(1), 2005.
+/// Source: Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH",
+/// International Journal of High Performance Computing Applications 19(1), 2005.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Linear;
 

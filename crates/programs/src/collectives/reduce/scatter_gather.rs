@@ -10,14 +10,14 @@ use crate::collectives::all_reduce::Parts;
 use crate::collectives::{BlockAlgorithm, Blocks, Call, Sizes, gather, reduce_scatter};
 use crate::postal::Lambda;
 
-/// The data are divided into P parts, one for each rank: a reduce-scatter by recursive halving combines them, and the root gathers them
-/// along a binomial tree.
+/// The data are divided into P parts, one for each rank: a reduce-scatter by recursive halving combines them, and the
+/// root gathers them along a binomial tree.
 ///
-/// Under LogGP with s bytes, without the cost of combining, T = 2 log2 P (o + L + o) + 2 s (P - 1) / P G where P is a power of two: for
-/// long messages less than a tree, which passes all of it on in every round.
+/// Under LogGP with s bytes, without the cost of combining, T = 2 log2 P (o + L + o) + 2 s (P - 1) / P G where P is a
+/// power of two: for long messages less than a tree, which passes all of it on in every round.
 ///
-/// Source: Rabenseifner's algorithm: Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH",
-/// International Journal of High Performance Computing Applications 19(1), 2005, section 4.4.
+/// Source: Rabenseifner's algorithm: Thakur, Rabenseifner and Gropp, "Optimization of collective communication
+/// operations in MPICH", International Journal of High Performance Computing Applications 19(1), 2005, section 4.4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScatterGather;
 

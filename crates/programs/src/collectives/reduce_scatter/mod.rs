@@ -11,8 +11,8 @@ use super::{Division, Holders, Reduction, Shape, collective};
 
 /// Below so many bytes in all, few steps count for more than that every message goes straight to its receiver.
 ///
-/// Source: Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH", International Journal of
-/// High Performance Computing Applications 19(1), 2005, section 4.3.
+/// Source: Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH",
+/// International Journal of High Performance Computing Applications 19(1), 2005, section 4.3.
 const FEW_STEPS: Bytes = Bytes(512 << 10);
 
 collective! {

@@ -18,11 +18,11 @@ use crate::shift::Shift;
 ///   step 3     0 -> 3   1 -> 0   2 -> 1   3 -> 2
 /// ```
 ///
-/// P (P - 1) messages; every rank sends only what the others need. Under LogGP with blocks of s bytes, without the cost of combining,
-/// T = (P - 1) (o + L + o + s G).
+/// P (P - 1) messages; every rank sends only what the others need. Under LogGP with blocks of s bytes, without the cost
+/// of combining, T = (P - 1) (o + L + o + s G).
 ///
-/// Source: the pairwise exchange of Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH",
-/// International Journal of High Performance Computing Applications 19(1), 2005, section 4.3.
+/// Source: the pairwise exchange of Thakur, Rabenseifner and Gropp, "Optimization of collective communication
+/// operations in MPICH", International Journal of High Performance Computing Applications 19(1), 2005, section 4.3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pairwise;
 

@@ -10,8 +10,8 @@ use crate::collectives::all_reduce::Fold;
 use crate::collectives::{BlockAlgorithm, Blocks, Call, Place};
 use crate::postal::Lambda;
 
-/// In each step a rank sends the half of its blocks that its partner's half of the ranks needs, and combines the other half with what
-/// the partner sends.
+/// In each step a rank sends the half of its blocks that its partner's half of the ranks needs, and combines the other
+/// half with what the partner sends.
 ///
 /// ```text
 ///   step 1     0 <-> 4   1 <-> 5   2 <-> 6   3 <-> 7        four blocks each way
@@ -19,11 +19,12 @@ use crate::postal::Lambda;
 ///   step 3     0 <-> 1   2 <-> 3   4 <-> 5   6 <-> 7        one
 /// ```
 ///
-/// P log2 P messages. Under LogGP with blocks of s bytes, without the cost of combining, T = log2 P (o + L + o) + s (P - 1) G. If P is not
-/// a power of two, some ranks hand their data over first and get their block at the end: two more messages.
+/// P log2 P messages. Under LogGP with blocks of s bytes, without the cost of combining, T = log2 P (o + L + o) + s (P
+/// - 1) G. If P is not a power of two, some ranks hand their data over first and get their block at the end: two more
+/// messages.
 ///
-/// Source: Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH", International Journal of
-/// High Performance Computing Applications 19(1), 2005, section 4.3.
+/// Source: Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH",
+/// International Journal of High Performance Computing Applications 19(1), 2005, section 4.3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecursiveHalving;
 

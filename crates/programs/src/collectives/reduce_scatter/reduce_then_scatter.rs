@@ -12,11 +12,11 @@ use crate::postal::Lambda;
 
 /// All blocks are combined at rank 0, which scatters them, both along a binomial tree.
 ///
-/// 2 (P - 1) messages. Under LogGP with blocks of s bytes, without the cost of combining, T = 2 ceil(log2 P) (o + L + o) +
-/// s P ceil(log2 P) G + s (P - 1) G.
+/// 2 (P - 1) messages. Under LogGP with blocks of s bytes, without the cost of combining, T = 2 ceil(log2 P) (o + L +
+/// o) + s P ceil(log2 P) G + s (P - 1) G.
 ///
-/// Source: collectives by composition: Chan, Heimlich, Purkayastha and van de Geijn, "Collective communication: theory, practice, and
-/// experience", Concurrency and Computation: Practice and Experience 19(13), 2007, section 5.
+/// Source: collectives by composition: Chan, Heimlich, Purkayastha and van de Geijn, "Collective communication: theory,
+/// practice, and experience", Concurrency and Computation: Practice and Experience 19(13), 2007, section 5.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReduceThenScatter;
 

@@ -19,8 +19,8 @@ use crate::shift::Shift;
 /// P (P - 1) messages, all to the next rank. Under LogGP with blocks of s bytes, without the cost of combining,
 /// T = (P - 1) (o + L + o + s G).
 ///
-/// Source: the first half of Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations", Journal of
-/// Parallel and Distributed Computing 69(2), 2009.
+/// Source: the first half of Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of
+/// workstations", Journal of Parallel and Distributed Computing 69(2), 2009.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ring;
 

@@ -10,8 +10,8 @@ use crate::collectives::all_reduce::combined;
 use crate::collectives::{BlockAlgorithm, Blocks, Call, exscan};
 use crate::postal::Lambda;
 
-/// Rank p waits for the combination of ranks 0 to p - 1, adds its own data and sends the result to p + 1. Returns both, the former if there
-/// are ranks before.
+/// Rank p waits for the combination of ranks 0 to p - 1, adds its own data and sends the result to p + 1. Returns both,
+/// the former if there are ranks before.
 ///
 /// ```text
 ///   0 -> 1 -> 2 -> 3 -> ...
@@ -19,7 +19,8 @@ use crate::postal::Lambda;
 ///
 /// P - 1 messages, one after the other. Under LogGP, without the cost of combining, T = (P - 1) (o + (s-1) G + L + o).
 ///
-/// Source: the definition of a prefix sum; Hillis and Steele, "Data parallel algorithms", Communications of the ACM 29(12), 1986.
+/// Source: the definition of a prefix sum; Hillis and Steele, "Data parallel algorithms", Communications of the ACM
+/// 29(12), 1986.
 async fn prefixes_in_turn<E: Endpoint, C: Combine>(
     endpoint: &E,
     call: &Call<'_, C>,

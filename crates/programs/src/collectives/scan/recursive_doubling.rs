@@ -11,8 +11,9 @@ use crate::collectives::barrier::distances;
 use crate::collectives::{BlockAlgorithm, Blocks, Call, exscan};
 use crate::postal::Lambda;
 
-/// In each step a rank sends the combination that it has to the rank 1, 2, 4, ... places further on, so that each step doubles the number
-/// of ranks whose data a combination covers. Returns that of all ranks before, if there are any, and that with its own.
+/// In each step a rank sends the combination that it has to the rank 1, 2, 4, ... places further on, so that each step
+/// doubles the number of ranks whose data a combination covers. Returns that of all ranks before, if there are any, and
+/// that with its own.
 ///
 /// ```text
 ///   step 1     0 -> 1   1 -> 2   2 -> 3   3 -> 4        P = 5
@@ -20,7 +21,8 @@ use crate::postal::Lambda;
 ///   step 3     0 -> 4
 /// ```
 ///
-/// Fewer than P ceil(log2 P) messages. Under LogGP, without the cost of combining, T = ceil(log2 P) (o + (s-1) G + L + o).
+/// Fewer than P ceil(log2 P) messages. Under LogGP, without the cost of combining, T = ceil(log2 P) (o + (s-1) G + L +
+/// o).
 ///
 /// Source: Hillis and Steele, "Data parallel algorithms", Communications of the ACM 29(12), 1986.
 async fn prefixes_by_doubling<E: Endpoint, C: Combine>(

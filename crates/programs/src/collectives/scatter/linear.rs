@@ -18,8 +18,8 @@ use crate::postal::Lambda;
 ///
 /// P ranks: P - 1 messages, all from one sender. Under LogGP, with s bytes in all, T = (P - 1) o + s G + L + o.
 ///
-/// Source: Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH", International Journal of
-/// High Performance Computing Applications 19(1), 2005.
+/// Source: Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH",
+/// International Journal of High Performance Computing Applications 19(1), 2005.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Linear;
 

@@ -4,10 +4,10 @@ use crate::linear_hash::{Extent, Operation, Outcome, Request, h};
 
 /// A client's state: what it knows of the file, and the request under way.
 ///
-/// It knows some of the existing servers. A server a of level j has the keys with h_j(C) = a, so the client asks for a key at the last of
-/// h_0(C), h_1(C), h_2(C), ... that it knows: a server that has split names the server that now has the key, and its knowledge of others
-/// is unchanged. This is the image of the store's own clients, which have the slot range of each server that they were told of. A client
-/// that refreshes uses a map instead.
+/// It knows some of the existing servers. A server a of level j has the keys with h_j(C) = a, so the client asks for a
+/// key at the last of h_0(C), h_1(C), h_2(C), ... that it knows: a server that has split names the server that now has
+/// the key, and its knowledge of others is unchanged. This is the image of the store's own clients, which have the slot
+/// range of each server that they were told of. A client that refreshes uses a map instead.
 #[derive(Clone, Debug)]
 pub struct Follower {
     number: u64,
@@ -85,8 +85,8 @@ impl Follower {
         Some(Step::Send(server, request))
     }
 
-    /// After asking the wrong server, whether to ask for the map: any of the returned number of servers will do. None if it uses no map, or
-    /// has already asked for it.
+    /// After asking the wrong server, whether to ask for the map: any of the returned number of servers will do. None
+    /// if it uses no map, or has already asked for it.
     pub const fn asks_for_map(&mut self) -> Option<u32> {
         match &mut self.known {
             Known::Map(file, asked) if !*asked => {

@@ -1,4 +1,5 @@
-//! Clients that keep making requests while a table grows from one server to many: the servers and clients of the store, without sockets.
+//! Clients that keep making requests while a table grows from one server to many: the servers and clients of the store,
+//! without sockets.
 
 mod client;
 mod follower;
@@ -73,9 +74,9 @@ pub struct Costs {
 ///           servers .. + clients - 1   client k is rank servers + k
 /// ```
 ///
-/// Each client makes one request at a time, following its part of the [`Workload`], until it has made all its inserts. Then it says
-/// goodbye to server 0, which tells the other servers when it has all goodbyes. The server with the token ends the run when it is not
-/// splitting, and server 0 tells the clients.
+/// Each client makes one request at a time, following its part of the [`Workload`], until it has made all its inserts.
+/// Then it says goodbye to server 0, which tells the other servers when it has all goodbyes. The server with the token
+/// ends the run when it is not splitting, and server 0 tells the clients.
 ///
 /// ```text
 ///   messages   2 per request; more if the client asked the wrong server:
@@ -86,8 +87,8 @@ pub struct Costs {
 ///              2 for each chunk of a split and 2 to choose the next; 2 clients + 2 servers at the end
 /// ```
 ///
-/// Source: LH*LH paper, sections 2 and 3. The Redis Cluster specification allows a client to refresh like this, and valkey-go issue #140
-/// describes one that does.
+/// Source: LH*LH paper, sections 2 and 3. The Redis Cluster specification allows a client to refresh like this, and
+/// valkey-go issue #140 describes one that does.
 #[derive(Clone, Debug)]
 pub struct Growing {
     /// The most servers.

@@ -41,8 +41,8 @@ quantities::written_by_name!(Popularity);
 
 /// The requests of all clients together: N keys are inserted, and R times as many reads are made meanwhile.
 ///
-/// Client k of c inserts the keys k, k + c, k + 2 c, ..., so that the first keys are inserted first. Between two requests it waits for a
-/// random time of up to twice the period.
+/// Client k of c inserts the keys k, k + c, k + 2 c, ..., so that the first keys are inserted first. Between two
+/// requests it waits for a random time of up to twice the period.
 ///
 /// With [`Popularity::Zipf`], the r-th of the n keys inserted by then is read with probability 1 / (r H_n), where
 /// H_n = 1 + 1/2 + ... + 1/n. Source: Zipf, "Human behavior and the principle of least effort", 1949.
@@ -72,7 +72,8 @@ pub enum Ask {
 const WHOLE: f64 = 18_446_744_073_709_551_616.0;
 
 impl Workload {
-    /// A workload of `clients` clients, with on average `reads` reads per insert and `period` between an answer and the next request.
+    /// A workload of `clients` clients, with on average `reads` reads per insert and `period` between an answer and the
+    /// next request.
     pub fn new(clients: u32, keys: u32, reads: f64, period: Duration, popularity: Popularity) -> Workload {
         let sums = (1..=keys).scan(0.0, |sum, rank| {
             *sum += 1.0 / f64::from(rank);

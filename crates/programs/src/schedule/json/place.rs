@@ -1,7 +1,7 @@
 //! Finds where in a JSON text a value is.
 
-/// Line and column, from 1, of the value of `key` in the object `text`; or of the element that `path` leads to in that value:
-/// the index of an element, from 0, the index of an element in that one, and so on.
+/// Line and column, from 1, of the value of `key` in the object `text`; or of the element that `path` leads to in that
+/// value: the index of an element, from 0, the index of an element in that one, and so on.
 pub(super) fn of(text: &[u8], key: &str, path: &[usize]) -> Option<(usize, usize)> {
     let mut tokens = Tokens { text, at: 0 };
     let mut depth = 0_usize;

@@ -1,5 +1,5 @@
-//! The members of the communicators that a program made, which follow from the calls of all its ranks: the text of a rank says with which
-//! colour and key it took part in `MPI_Comm_split`, and which ranks a group has.
+//! The members of the communicators that a program made, which follow from the calls of all its ranks: the text of a
+//! rank says with which colour and key it took part in `MPI_Comm_split`, and which ranks a group has.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -104,7 +104,8 @@ type Members = Rc<[u32]>;
 struct Makings<'ranks> {
     calls: &'ranks mut [RankCalls],
     makings: &'ranks [Vec<Making>],
-    /// For each rank, how many are over, its communicators by number, each as a communicator of all ranks, and its groups.
+    /// For each rank, how many are over, its communicators by number, each as a communicator of all ranks, and its
+    /// groups.
     next: Vec<usize>,
     own: Vec<BTreeMap<u32, usize>>,
     groups: Vec<BTreeMap<i64, Members>>,

@@ -11,10 +11,12 @@
 //! MPI_Isend returning at walltime 8153.049310000, cputime 0.004410000 seconds in thread 0.
 //! ```
 //!
-//! The sizes of the program's own datatypes are in the text only if `dumpi2ascii -a` or `-X` has printed it; without, such datatypes are
-//! refused. The ranks of communicators follow from the calls of all ranks that made them, see [`together`].
+//! The sizes of the program's own datatypes are in the text only if `dumpi2ascii -a` or `-X` has printed it; without,
+//! such datatypes are refused. The ranks of communicators follow from the calls of all ranks that made them, see
+//! [`together`].
 //!
-//! Source: the printing code of dumpi2ascii (`dumpi2ascii-defs.h`), and the arguments of MPI's functions in C, whose names it prints.
+//! Source: the printing code of dumpi2ascii (`dumpi2ascii-defs.h`), and the arguments of MPI's functions in C, whose
+//! names it prints.
 
 mod communicators;
 
@@ -85,8 +87,8 @@ const COMBINED: [(&str, How); 3] = [
     ("MPI_Group_difference", How::Difference),
 ];
 
-/// Prefixes of calls that take part in no communication: their time counts as computing, as that of files does. What makes a group or a
-/// communicator that can't be followed is among them, and an error only where it is used.
+/// Prefixes of calls that take part in no communication: their time counts as computing, as that of files does. What
+/// makes a group or a communicator that can't be followed is among them, and an error only where it is used.
 const IGNORED: [&str; 49] = [
     "MPI_Abort",
     "MPI_Add_error_",

@@ -1,4 +1,5 @@
-//! Checks whether the clients' observations of one key could come from a table that executes one operation after the other.
+//! Checks whether the clients' observations of one key could come from a table that executes one operation after the
+//! other.
 
 use std::collections::BTreeSet;
 
@@ -36,14 +37,15 @@ pub struct Interval {
     pub seen: Seen,
 }
 
-/// Whether the operations of all clients on one key have an order, each between its request and its answer, in which all outcomes are
-/// right.
+/// Whether the operations of all clients on one key have an order, each between its request and its answer, in which
+/// all outcomes are right.
 ///
-/// It follows all possible states of the key: its value, and which of the operations under way have been executed. When an operation is
-/// answered, it must have been executed.
+/// It follows all possible states of the key: its value, and which of the operations under way have been executed. When
+/// an operation is answered, it must have been executed.
 ///
-/// Source: Wing and Gong, "Testing and verifying concurrent objects", 1993; Lowe, "Testing for linearizability", 2017, the
-/// configurations of the just-in-time algorithm. Keys are checked one by one, as linearizability is local (Herlihy and Wing, 1990).
+/// Source: Wing and Gong, "Testing and verifying concurrent objects", 1993; Lowe, "Testing for linearizability", 2017,
+/// the configurations of the just-in-time algorithm. Keys are checked one by one, as linearizability is local (Herlihy
+/// and Wing, 1990).
 pub fn linearizable(history: &[Interval]) -> bool {
     let mut instants: Vec<(u64, bool, usize)> = history
         .iter()

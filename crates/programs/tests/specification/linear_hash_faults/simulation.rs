@@ -61,7 +61,8 @@ pub struct Simulation {
     seed: u64,
     draws: Draws,
     pub now: u64,
-    /// How many requests and answers there were, as a clock: a request made at the time of an answer may be a consequence of it.
+    /// How many requests and answers there were, as a clock: a request made at the time of an answer may be a
+    /// consequence of it.
     instants: u64,
     pub network: Network<Envelope>,
     pub servers: Vec<Suspect>,

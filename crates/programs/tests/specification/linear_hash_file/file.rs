@@ -46,8 +46,8 @@ impl File {
         self.servers.iter().map(|server| server.counts.merges).sum()
     }
 
-    /// Gives a request to a server, and at once to those that it is forwarded to; other resulting messages are then under way. Returns the
-    /// messages to the client.
+    /// Gives a request to a server, and at once to those that it is forwarded to; other resulting messages are then
+    /// under way. Returns the messages to the client.
     pub fn route(&mut self, first: u32, request: Request) -> Vec<ToClient> {
         let (mut next, mut messages) = (Some((first, request)), Vec::new());
         while let Some((to, request)) = next.take() {

@@ -29,9 +29,9 @@ fn is_in_flight(file: &File, c: u64) -> bool {
     tables.filter(|(number, table)| h(table.level(), c) == *number).all(|(_, table)| table.place(c) != Place::Held)
 }
 
-/// Every state of a real server's split, message by message; every image that is not ahead of the file; every
-/// server that a key can have. A request is answered after at most two forwards. Only a request whose bucket is moving between two
-/// servers at that moment goes back to its client.
+/// Every state of a real server's split, message by message; every image that is not ahead of the file; every server
+/// that a key can have. A request is answered after at most two forwards. Only a request whose bucket is moving between
+/// two servers at that moment goes back to its client.
 #[test]
 fn no_request_is_sent_on_more_than_twice_while_a_server_splits() {
     let (mut forwards, mut back, mut states, mut number) = ([0_u64; 3], 0, 0, 0);
@@ -91,8 +91,9 @@ fn sends(file: &mut File, client: &mut Client, c: u64) -> u32 {
     }
 }
 
-/// A file that has shrunk: clients with a larger image are corrected by servers that have left, and by those that remain; each
-/// request is answered after at most as many sends as there are levels, and at the end the image is correct.
+/// A file that has shrunk: clients with a larger image are corrected by servers that have left, and by those that
+/// remain; each request is answered after at most as many sends as there are levels, and at the end the image is
+/// correct.
 #[test]
 fn images_ahead_of_the_file_are_corrected_by_what_servers_say() {
     for servers in 1..=20 {
@@ -112,8 +113,8 @@ fn images_ahead_of_the_file_are_corrected_by_what_servers_say() {
     }
 }
 
-/// The mean number of image adjustments that a new client receives until it knows the file, with random keys. Each server that forwards a
-/// request sends one, so there are a few more than requests to a wrong server.
+/// The mean number of image adjustments that a new client receives until it knows the file, with random keys. Each
+/// server that forwards a request sends one, so there are a few more than requests to a wrong server.
 #[test]
 fn servers_tell_a_new_client_about_as_often_as_there_are_levels() {
     for (servers, due) in [(64, 5.0), (512, 7.1), (4_096, 9.1)] {

@@ -13,7 +13,8 @@ fn growth() -> Growth {
     Growth { capacity: 500, sensitivity: 0.8, shrink: None, apart: false, most_servers: 300, chunk: 64 }
 }
 
-/// The file grows, keeps its size while a third is removed and stored again, and shrinks to one server as everything is removed.
+/// The file grows, keeps its size while a third is removed and stored again, and shrinks to one server as everything is
+/// removed.
 #[test]
 fn a_file_grows_and_shrinks_and_does_neither_in_between() {
     let growth = Growth { shrink: Some(0.3), ..growth() };
@@ -36,8 +37,8 @@ fn a_file_grows_and_shrinks_and_does_neither_in_between() {
     assert!(file.size().abs_diff(size) <= 3);
 }
 
-/// After every split on the way up and every merge on the way down, the key that caused it is removed and stored again for a while: no
-/// further change follows, though the least share is half of the threshold, the most that it may be.
+/// After every split on the way up and every merge on the way down, the key that caused it is removed and stored again
+/// for a while: no further change follows, though the least share is half of the threshold, the most that it may be.
 #[test]
 fn a_file_at_a_boundary_does_not_go_back_and_forth() {
     let growth = Growth { capacity: 50, shrink: Some(0.4), most_servers: 40, ..growth() };
@@ -97,8 +98,8 @@ fn a_file_keeps_its_servers_by_default() {
     assert_eq!((file.size(), file.entries()), (size, 0));
 }
 
-/// The share of their capacity that the servers use, averaged over all inserts from two servers on; and the fewest inserts in which three
-/// splits begin.
+/// The share of their capacity that the servers use, averaged over all inserts from two servers on; and the fewest
+/// inserts in which three splits begin.
 fn grown(growth: Growth, keys: u64, hash: fn(u64) -> u64) -> (f64, u64) {
     let mut file = File::new(growth, hash);
     let (mut loads, mut splits) = (Vec::new(), Vec::new());
@@ -114,7 +115,8 @@ fn grown(growth: Growth, keys: u64, hash: fn(u64) -> u64) -> (f64, u64) {
     (loads.iter().sum::<f64>() / loads.len() as f64, three.min().unwrap())
 }
 
-/// Hashes in which some values of the lowest four bits are frequent and some rare, as if derived from the last letter of a word.
+/// Hashes in which some values of the lowest four bits are frequent and some rare, as if derived from the last letter
+/// of a word.
 fn skewed(key: u64) -> u64 {
     const LOWEST: [u64; 16] = [0, 0, 0, 0, 8, 8, 4, 12, 2, 1, 3, 5, 6, 9, 10, 15];
     let mixed = uniform(key);

@@ -1,5 +1,5 @@
-//! Scans: every entry is found once, in parts of bounded size, with proof that every server has answered, even while the file
-//! splits and merges.
+//! Scans: every entry is found once, in parts of bounded size, with proof that every server has answered, even while
+//! the file splits and merges.
 
 use endpoint::Message;
 use maquette_programs::linear_hash::{
@@ -105,8 +105,8 @@ impl Scanning {
         self.run(file);
     }
 
-    /// Runs to its end while messages between servers arrive, which it must not have to wait for more than `most` times; if it wakes, it also requests
-    /// its open parts again each time.
+    /// Runs to its end while messages between servers arrive, which it must not have to wait for more than `most`
+    /// times; if it wakes, it also requests its open parts again each time.
     fn complete(&mut self, file: &mut File, most: usize, wakes: bool) {
         self.run(file);
         let mut waits = 0..most;
@@ -191,8 +191,8 @@ proptest! {
         prop_assert_eq!(scanning.found, due);
     }
 
-    /// The cost given in the documentation: a chunk exceeds its size by at most a local bucket, and each chunk of a server except the
-    /// last is full.
+    /// The cost given in the documentation: a chunk exceeds its size by at most a local bucket, and each chunk of a
+    /// server except the last is full.
     #[test]
     fn parts_are_of_bounded_size_and_as_few_as_that_allows(
         (keys, chunk) in (0..2_000_u64, 1..100_u64),
@@ -240,9 +240,10 @@ fn an_image_far_ahead_of_the_file_does_not_flood_it() {
     assert_eq!(scanning.found, (0..50).collect::<Vec<u64>>());
 }
 
-/// In every state during a change of the file, a scan finds all keys without waiting for the end of the change: at most for the chunk that is on its way,
-/// and for the news of the split before that. Servers answer for their level at once. The client knows of `image` servers, and the file is in the state
-/// after `steps` messages between servers. Returns whether it is still changing then, and how many servers it has by these levels.
+/// In every state during a change of the file, a scan finds all keys without waiting for the end of the change: at most
+/// for the chunk that is on its way, and for the news of the split before that. Servers answer for their level at once.
+/// The client knows of `image` servers, and the file is in the state after `steps` messages between servers. Returns
+/// whether it is still changing then, and how many servers it has by these levels.
 fn while_it_changes(file: &mut File, (steps, image): (usize, u32), keys: &[u64]) -> (bool, u32) {
     let busy = (0..steps).all(|_| file.step());
     let mut levels = Scanning::begin(image, ScanKind::Levels);
@@ -259,7 +260,8 @@ fn while_it_changes(file: &mut File, (steps, image): (usize, u32), keys: &[u64])
     (busy, levels.scan.image().extent().buckets())
 }
 
-/// The number of servers changes once, when the change is over; to both clients at the same time, or one step apart, while the last chunk is on its way.
+/// The number of servers changes once, when the change is over; to both clients at the same time, or one step apart,
+/// while the last chunk is on its way.
 fn change_once(servers: &[[u32; 2]], [before, after]: [u32; 2]) {
     let at = [0, 1].map(|client| {
         let at = servers.iter().position(|counts| counts[client] == after).expect("it changes");

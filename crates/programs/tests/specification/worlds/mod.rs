@@ -20,8 +20,8 @@ pub const MODEL: LogGp = LogGp {
 /// The ranks' results in a world, or why it could not run them.
 pub type Ended<T> = (&'static str, Result<Vec<Result<T>>>);
 
-/// The results of `program` on `ranks` ranks, with the name of each world that has that many: without a network, with sends that
-/// wait for their receivers and with sends that don't; and on networks of both kinds, of 16 and of 64 nodes.
+/// The results of `program` on `ranks` ranks, with the name of each world that has that many: without a network, with
+/// sends that wait for their receivers and with sends that don't; and on networks of both kinds, of 16 and of 64 nodes.
 pub fn everywhere<P: Program>(ranks: u32, program: &P) -> Vec<Ended<P::Output>> {
     let results = |(results, _): (Vec<Result<P::Output>>, Answer)| results;
     let mut ended = vec![

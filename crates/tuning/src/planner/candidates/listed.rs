@@ -15,7 +15,8 @@ use crate::benchmark::{Benchmark, Site};
 use crate::planner::model::Model;
 use crate::planner::ring_orders::better_rings;
 
-/// The shares of its ranks that a source keeps for itself, besides the optimal ones, where one rank differs from the others.
+/// The shares of its ranks that a source keeps for itself, besides the optimal ones, where one rank differs from the
+/// others.
 const ALPHAS_OF_ROOTS: [f64; 5] = [0.54, 0.58, 0.62, 0.66, 0.7];
 /// Where all are alike: a half gives the binomial tree.
 const ALPHAS: [f64; 1] = [0.5];
@@ -26,8 +27,9 @@ const SHORTEST_SEGMENT: u64 = 64;
 /// An order of more ranks is not part of a name.
 const MOST_NAMED: u32 = 16;
 
-/// All algorithms of a collective with blocks of `bytes` among `ranks` ranks, each with its name and cost. Their parameters are those of
-/// the machine according to `model`; algorithms that split by shares are also tried with some other shares.
+/// All algorithms of a collective with blocks of `bytes` among `ranks` ranks, each with its name and cost. Their
+/// parameters are those of the machine according to `model`; algorithms that split by shares are also tried with some
+/// other shares.
 ///
 /// # Errors
 /// If an algorithm needs other parameters.

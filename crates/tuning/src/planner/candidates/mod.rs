@@ -61,7 +61,8 @@ impl Candidate {
         &self.benchmark
     }
 
-    /// How many steps it has that are alike, or how many messages its busiest rank sends at once; 1 if all its steps are different.
+    /// How many steps it has that are alike, or how many messages its busiest rank sends at once; 1 if all its steps
+    /// are different.
     pub(super) fn steps(&self, question: &Question) -> usize {
         match &self.benchmark {
             Benchmark::Scheduled(schedule, ..) => schedule.carrying_steps().count(),

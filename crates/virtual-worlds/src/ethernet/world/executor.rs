@@ -120,7 +120,8 @@ impl<'run> Running<'run> {
         }
     }
 
-    /// Records the start or end of an operation, and when the message that it received was sent; returns it if its rank is to be notified.
+    /// Records the start or end of an operation, and when the message that it received was sent; returns it if its rank
+    /// is to be notified.
     fn record_event(&mut self, mut reported: OperationEvent) -> Option<OperationEvent> {
         let (rank, now) = (reported.rank, self.now());
         let key = (rank, reported.number);

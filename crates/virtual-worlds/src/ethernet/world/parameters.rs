@@ -4,7 +4,8 @@ use machines::model::{self, Ethernet, IP_AND_UDP, Memory, Messaging, Repeat};
 use messaging::{BroadcastProtocol, CopyCost, Parameters, Parity, Push, Reporting, Timing};
 use quantities::Bytes;
 
-/// The parameters of the messaging on `ethernet`, in packets that fill a frame, or a datagram of the length that it sets.
+/// The parameters of the messaging on `ethernet`, in packets that fill a frame, or a datagram of the length that it
+/// sets.
 pub fn parameters(ethernet: &Ethernet) -> Parameters {
     let Messaging { pushed_buffer, send_queue, patience, .. } = ethernet.messaging;
     let usual = Parameters::default();
@@ -27,8 +28,8 @@ pub fn parameters(ethernet: &Ethernet) -> Parameters {
     }
 }
 
-/// The largest datagram. Where the machine gives packets a header of its own, a packet other than an opening carries what the frame, or all
-/// fragments of a longer datagram, leave beside that header and the envelope.
+/// The largest datagram. Where the machine gives packets a header of its own, a packet other than an opening carries
+/// what the frame, or all fragments of a longer datagram, leave beside that header and the envelope.
 fn datagram(ethernet: &Ethernet) -> usize {
     let written = Bytes(messaging::packet::FRAGMENT_HEADER as u64);
     let Messaging { header, envelope, datagram, .. } = ethernet.messaging;

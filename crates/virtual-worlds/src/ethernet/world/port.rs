@@ -30,11 +30,12 @@ pub(super) struct Port<'run, P> {
     split: Cell<u64>,
 }
 
-/// A node that has waited this long is as cold as at the beginning: its processor has done other things. Chosen: launched ranks are cold after waits of
-/// 400 us, and wait for less within programs of small messages.
+/// A node that has waited this long is as cold as at the beginning: its processor has done other things. Chosen:
+/// launched ranks are cold after waits of 400 us, and wait for less within programs of small messages.
 const COLD_AFTER: Duration = Duration::from_microseconds(300);
 
-/// The additional cost of the first frame sent, and of the first taken, at the beginning and after a long wait; else zero.
+/// The additional cost of the first frame sent, and of the first taken, at the beginning and after a long wait; else
+/// zero.
 #[derive(Debug)]
 struct First {
     sent: Cell<Duration>,

@@ -67,9 +67,9 @@ impl Requests {
         Some(self.take(chosen))
     }
 
-    /// Removes and returns the header that gets a channel shared by several virtual channels: of the headers that are first in turn for
-    /// their virtual channel, the first that `has_room`. No header passes another on the same virtual channel, or long packets might wait
-    /// for ever while short ones take each slot that becomes free.
+    /// Removes and returns the header that gets a channel shared by several virtual channels: of the headers that are
+    /// first in turn for their virtual channel, the first that `has_room`. No header passes another on the same virtual
+    /// channel, or long packets might wait for ever while short ones take each slot that becomes free.
     pub fn grant_shared(
         &mut self,
         arbitration: Arbitration,
@@ -105,8 +105,8 @@ impl Requests {
     }
 }
 
-/// Adds a channel to a list in descending order, from whose end channels are taken: they are granted in order of their numbers, which
-/// decides where a header waits for any of several.
+/// Adds a channel to a list in descending order, from whose end channels are taken: they are granted in order of their
+/// numbers, which decides where a header waits for any of several.
 pub fn add_in_turn<C: Copy + Ord>(to_grant: &mut Vec<C>, channel: C) {
     let place = to_grant.partition_point(|other| *other > channel);
     to_grant.insert(place, channel);

@@ -45,8 +45,8 @@ impl Forwarding {
         !self.requested.is_empty()
     }
 
-    /// Serves each router's packets in order of port, at the end of an instant, when all that are ready are known. `forwarded` is called
-    /// with the router, the packet that waited, and when it will have been forwarded.
+    /// Serves each router's packets in order of port, at the end of an instant, when all that are ready are known.
+    /// `forwarded` is called with the router, the packet that waited, and when it will have been forwarded.
     pub fn serve(&mut self, now: Time, mut forwarded: impl FnMut(RouterId, u32, Time)) {
         self.requested.sort_unstable();
         for (router, _, waiting) in self.requested.drain(..) {

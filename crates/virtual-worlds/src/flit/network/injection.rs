@@ -1,7 +1,7 @@
 //! A node's injection queue, in which messages wait uncut: a packet is made only when its turn comes.
 //!
-//! The queue has no bound, and a message of a gigabyte is half a million packets. So the messages that enter the queue at one instant are
-//! kept whole.
+//! The queue has no bound, and a message of a gigabyte is half a million packets. So the messages that enter the queue
+//! at one instant are kept whole.
 
 use std::collections::VecDeque;
 

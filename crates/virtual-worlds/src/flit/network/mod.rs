@@ -1,7 +1,7 @@
 //! The network, simulated to the flit: one set of rules, two engines.
 //!
-//! What happens is fixed by the six rules of `docs/NETWORK.md`. [`reference`] moves every flit and is short enough to be checked by eye;
-//! [`fast`] computes the same times from a number of events that grows with hops.
+//! What happens is fixed by the six rules of `docs/NETWORK.md`. [`reference`] moves every flit and is short enough to
+//! be checked by eye; [`fast`] computes the same times from a number of events that grows with hops.
 //!
 //! An engine owns no clock: a driver takes the events of an instant from the queue, hands the network's to
 //! [`Engine::instant`], and acts on the [`Notice`]s that come back.
@@ -59,8 +59,8 @@ impl Uncut {
     }
 }
 
-/// An event of an engine: the kind of event and the channel, packet or buffer that it happens to, in one word, since millions of events
-/// go through the queue.
+/// An event of an engine: the kind of event and the channel, packet or buffer that it happens to, in one word, since
+/// millions of events go through the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NetworkEvent(u32);
 
@@ -115,8 +115,9 @@ pub enum Notice {
         /// The order's token.
         token: u64,
     },
-    /// A packet waits to be forwarded by the processor of a router that is a node ([`machines::model::Switching::Software`]).
-    /// The driver answers with [`Engine::forwarded`] when the processor has done so.
+    /// A packet waits to be forwarded by the processor of a router that is a node
+    /// ([`machines::model::Switching::Software`]). The driver answers with [`Engine::forwarded`] when the processor has
+    /// done so.
     Forward {
         /// The router.
         router: RouterId,
@@ -135,12 +136,12 @@ pub trait Engine: Sized {
     /// Puts a packet at the end of its source's injection queue.
     fn inject<S: Schedule>(&mut self, now: Time, order: Injection, schedule: &mut S);
 
-    /// Puts all packets of `messages` at the end of the injection queue of `source`, one of each message in turn: the same as injecting
-    /// them one by one, except that they are cut only when they reach the front.
+    /// Puts all packets of `messages` at the end of the injection queue of `source`, one of each message in turn: the
+    /// same as injecting them one by one, except that they are cut only when they reach the front.
     fn inject_uncut<S: Schedule>(&mut self, now: Time, source: NodeId, messages: VecDeque<Uncut>, schedule: &mut S);
 
-    /// Processes everything due at `now`; `events` is all that was scheduled for it, in any order. Notices are appended in an order that
-    /// does not depend on the engine.
+    /// Processes everything due at `now`; `events` is all that was scheduled for it, in any order. Notices are appended
+    /// in an order that does not depend on the engine.
     fn instant<S: Schedule>(
         &mut self,
         now: Time,

@@ -1,7 +1,7 @@
 //! The reference engine: moves every flit.
 //!
-//! It follows the rules of `docs/NETWORK.md` one by one and keeps nothing except queues of flits, so that it can be checked against them.
-//! [`super::fast`] is right when it agrees with this engine.
+//! It follows the rules of `docs/NETWORK.md` one by one and keeps nothing except queues of flits, so that it can be
+//! checked against them. [`super::fast`] is right when it agrees with this engine.
 //!
 //! Legend: a *link* is a channel with the buffers at its far end, one for each of its virtual channels, which
 //! are numbered within their link; a flit is (packet, index), index 0 being the header.
@@ -87,8 +87,8 @@ struct Buffer {
 }
 
 impl Buffer {
-    /// Whether all slots of the buffer at the far end of `channel` have been free since before `now`, or always. A destination buffers
-    /// nothing.
+    /// Whether all slots of the buffer at the far end of `channel` have been free since before `now`, or always. A
+    /// destination buffers nothing.
     fn is_empty(&self, channel: &Channel, now: Time) -> bool {
         matches!(channel.to, Place::Node(_))
             || self.free_slots == channel.buffer && (self.freed == Time::ZERO || self.freed < now)
@@ -406,8 +406,8 @@ impl Reference {
         matches!(self.network.switching, Switching::StoreAndForward | Switching::Software { .. })
     }
 
-    /// Rule 3: a header at the front of its buffer waits for the routing delay before it requests an output. Where packets are stored,
-    /// `arrived` must be the tail of the packet at the front.
+    /// Rule 3: a header at the front of its buffer waits for the routing delay before it requests an output. Where
+    /// packets are stored, `arrived` must be the tail of the packet at the front.
     fn header_at_front<S: Schedule>(&mut self, now: Time, buffer: BufferId, arrived: Flit, schedule: &mut S) {
         let Some(front) = self.buffers[buffer.0 as usize].flits.front() else { return };
         let Place::Router(router) = self.link_of(buffer).channel.to else { return };
@@ -497,7 +497,8 @@ impl Reference {
         self.to_start.push(channel);
     }
 
-    /// Rule 3: a packet that requested several channels of a router has been granted one, and withdraws its other requests.
+    /// Rule 3: a packet that requested several channels of a router has been granted one, and withdraws its other
+    /// requests.
     fn withdraw(&mut self, router: RouterId, packet: u32, granted: ChannelId) {
         let (links, to_grant) = (&mut self.links, &mut self.to_grant);
         self.selector.granted(router, packet, granted, |other| {
@@ -524,8 +525,8 @@ impl Reference {
         source.first
     }
 
-    /// Rule 3: the packet that a free channel goes to. A channel shared by virtual channels goes only to a packet that has room behind
-    /// it.
+    /// Rule 3: the packet that a free channel goes to. A channel shared by virtual channels goes only to a packet that
+    /// has room behind it.
     fn chosen(&mut self, channel: ChannelId) -> Option<Request> {
         let first = self.buffer(channel, 0).0;
         let arbitration = self.network.arbitration;
@@ -540,8 +541,9 @@ impl Reference {
         })
     }
 
-    /// Rule 4: a flit starts when it is at the front of its buffer, its packet owns the channel, the channel is idle, and a slot is free
-    /// (for the header of a packet that must fit into the buffer as a whole: as many slots as it has flits).
+    /// Rule 4: a flit starts when it is at the front of its buffer, its packet owns the channel, the channel is idle,
+    /// and a slot is free (for the header of a packet that must fit into the buffer as a whole: as many slots as it has
+    /// flits).
     fn start<S: Schedule>(&mut self, now: Time, channel: ChannelId, schedule: &mut S) {
         let link = &self.links[channel.0 as usize];
         let Some(owner) = link.owner else { return };

@@ -32,8 +32,8 @@ impl Chance {
         Chance { seed }
     }
 
-    /// A random number that depends only on the seed, the packet and the router, so that the order in which an engine treats the packets
-    /// of an instant does not matter.
+    /// A random number that depends only on the seed, the packet and the router, so that the order in which an engine
+    /// treats the packets of an instant does not matter.
     pub fn draw(self, packet: &Header, router: Option<RouterId>, choices: u64) -> u64 {
         let at = router.unwrap_or(NO_ROUTER);
         let origin = (u64::from(packet.source.0) << 32) | u64::from(at.0);
@@ -138,7 +138,8 @@ impl Selector {
         self.awaited[index].extend_from_slice(options);
     }
 
-    /// Notes that a packet which requested several channels at router `at` was granted one of them, and names the others.
+    /// Notes that a packet which requested several channels at router `at` was granted one of them, and names the
+    /// others.
     pub fn granted(&mut self, at: RouterId, packet: u32, channel: ChannelId, mut other: impl FnMut(ChannelId)) {
         let options = std::mem::take(&mut self.awaited[packet as usize]);
         if let Some(index) = options.iter().position(|&option| option == channel) {

@@ -61,7 +61,8 @@ impl Recorder {
         self.statistics.flit_hops += u64::from(flits);
     }
 
-    /// Counts slots behind `channel` that were taken at instants that sum to `taken` and given back at instants that sum to `given`.
+    /// Counts slots behind `channel` that were taken at instants that sum to `taken` and given back at instants that
+    /// sum to `given`.
     #[inline]
     pub fn occupied(&mut self, channel: ChannelId, taken: u128, given: u128) {
         let total = &mut self.statistics.channels[channel.0 as usize].occupancy;

@@ -9,7 +9,8 @@ use crate::answer::BackgroundStatistics;
 use crate::flit::network::Engine;
 use crate::flit::traffic::{BackgroundTraffic, Next};
 
-/// After this many instants, the run checks whether programs can still go on: a network with background traffic never comes to rest.
+/// After this many instants, the run checks whether programs can still go on: a network with background traffic never
+/// comes to rest.
 const INSTANTS_BETWEEN_CHECKS: u64 = 4_096;
 
 /// Background traffic, and which of its sources can go on.
@@ -82,7 +83,8 @@ impl<E: Engine> Nodes<E> {
         }
     }
 
-    /// Whether an operation of a program can still complete: part of it is under way at a node or between nodes, or it waits for a time.
+    /// Whether an operation of a program can still complete: part of it is under way at a node or between nodes, or it
+    /// waits for a time.
     fn programs_can_go_on(&self) -> bool {
         let of_traffic = self.background.as_ref().map_or(0, |background| background.traffic.in_flight());
         let waits = |node: &Node| {

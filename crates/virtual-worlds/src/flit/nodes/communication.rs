@@ -116,8 +116,8 @@ impl<E: Engine> Nodes<E> {
         }
     }
 
-    /// Where packets cost a communication processor nothing and its only work is to send some, all of them go at once, one of each
-    /// message in turn: then they enter the injection queue as messages, to be cut later.
+    /// Where packets cost a communication processor nothing and its only work is to send some, all of them go at once,
+    /// one of each message in turn: then they enter the injection queue as messages, to be cut later.
     fn send_remaining(&mut self, rank: u32) {
         let NodeCosts { packet_send, packet_rate, message_send, waits_for_departure, .. } = self.costs;
         if !packet_send.is_zero() || packet_rate.is_some() || waits_for_departure {
@@ -171,7 +171,8 @@ impl<E: Engine> Nodes<E> {
         }
     }
 
-    /// The communication processor's time to take in a packet; the last packet of a message carries the remaining bytes.
+    /// The communication processor's time to take in a packet; the last packet of a message carries the remaining
+    /// bytes.
     fn time_to_take_in(&self, letter: u32) -> Duration {
         let (costs, payload) = (&self.costs, self.network.packet.payload.0);
         let Letter { arriving, message, .. } = &self.letters[letter];
@@ -313,8 +314,8 @@ impl<E: Engine> Nodes<E> {
         }
     }
 
-    /// A message or its announcement has arrived: it and those behind it are offered to the program, but never before one that was sent
-    /// earlier and is still on its way.
+    /// A message or its announcement has arrived: it and those behind it are offered to the program, but never before
+    /// one that was sent earlier and is still on its way.
     fn offer(&mut self, rank: u32, letter: u32) {
         let (from, tag) = (self.letters[letter].from.0, self.letters[letter].tag);
         self.letters[letter].there = true;

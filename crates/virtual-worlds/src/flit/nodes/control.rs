@@ -1,7 +1,7 @@
 //! The control network: a node's broadcast goes to all other nodes, one broadcast after the other.
 //!
-//! A processor hands a broadcast over; the network carries it after those before it, at its own rate, and it has reached every node one
-//! latency after its last byte. The sender's part is over when the network has taken that byte.
+//! A processor hands a broadcast over; the network carries it after those before it, at its own rate, and it has
+//! reached every node one latency after its last byte. The sender's part is over when the network has taken that byte.
 
 use endpoint::{Message, Passage, Received, Tag};
 use machines::model::ControlNetwork;

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 /// Source, tag, and the message's number among all.
 type Key = (u32, u32, u64);
 
-/// The messages on their way to a node. Each is let through only after those that the same source sent before it with the same tag.
+/// The messages on their way to a node. Each is let through only after those that the same source sent before it with
+/// the same tag.
 #[derive(Clone, Debug, Default)]
 pub struct InTransit {
     /// One of the messages. Often it is the only one, and then nothing is searched.
@@ -24,8 +25,8 @@ impl InTransit {
         }
     }
 
-    /// Lets through the earliest message from `from` with `tag`, if it has arrived (`is_there`); also returns whether there are more of
-    /// them.
+    /// Lets through the earliest message from `from` with `tag`, if it has arrived (`is_there`); also returns whether
+    /// there are more of them.
     pub fn next(&mut self, from: u32, tag: u32, is_there: impl Fn(u32) -> bool) -> Option<(u32, bool)> {
         let one = self.one.filter(|&((source, with, _), _)| (source, with) == (from, tag));
         let (other, behind) = self.first_two_others(from, tag);
@@ -58,8 +59,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Messages that arrive in any order are let through in the order in which they were sent, source by source and tag by tag, each
-        /// as soon as it can be.
+        /// Messages that arrive in any order are let through in the order in which they were sent, source by source and
+        /// tag by tag, each as soon as it can be.
         #[test]
         fn lets_messages_through_in_order(steps in prop::collection::vec((any::<bool>(), 0u32..3, 0u32..2, any::<prop::sample::Index>()), 0..60)) {
             let mut in_transit = InTransit::default();

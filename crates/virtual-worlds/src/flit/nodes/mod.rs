@@ -1,11 +1,13 @@
 //! The nodes: what a message costs between the program that sends it and the program that receives it.
 //!
-//! A node has processors, which run the program, and a communication processor, which works beside them. To send, a processor sets the
-//! message up and hands it over; the communication processor cuts it into packets and injects them. At the other end, the communication
-//! processor takes the packets in and reassembles the message; when a receive asks for it, a processor completes it. A synchronous send
-//! is over when a system message, handled by the communication processors alone, has come back.
+//! A node has processors, which run the program, and a communication processor, which works beside them. To send, a
+//! processor sets the message up and hands it over; the communication processor cuts it into packets and injects them.
+//! At the other end, the communication processor takes the packets in and reassembles the message; when a receive asks
+//! for it, a processor completes it. A synchronous send is over when a system message, handled by the communication
+//! processors alone, has come back.
 //!
-//! [`Nodes`] offers operations that are started and later reported as done; the code that runs programs on it decides what follows.
+//! [`Nodes`] offers operations that are started and later reported as done; the code that runs programs on it decides
+//! what follows.
 
 mod background;
 mod communication;
@@ -136,7 +138,8 @@ struct Node {
     matching: Matching<Receive>,
     in_transit: InTransit,
     statistics: RankStatistics,
-    /// When packets had left the node minus when they were ready, summed: modulo 2^128, since the terms come in any order. [ps]
+    /// When packets had left the node minus when they were ready, summed: modulo 2^128, since the terms come in any
+    /// order. [ps]
     away: u128,
 }
 
@@ -232,7 +235,8 @@ impl<E: Engine> Nodes<E> {
         }
     }
 
-    /// Starts to receive a message, until `deadline` at the latest: if it has matched none by then, it ends with [`Outcome::Late`].
+    /// Starts to receive a message, until `deadline` at the latest: if it has matched none by then, it ends with
+    /// [`Outcome::Late`].
     pub fn receive(
         &mut self,
         rank: Rank,

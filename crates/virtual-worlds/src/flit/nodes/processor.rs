@@ -10,8 +10,9 @@ use super::messages::Letter;
 use super::{Event, Nodes, Outcome, Receive};
 use crate::flit::network::Engine;
 
-/// When forwarding has delayed a piece of work this often, each time by as long as packets were forwarded meanwhile, the run assumes that
-/// it always will. Where forwarding takes 98% of a processor's time, an hour of work ends before that.
+/// When forwarding has delayed a piece of work this often, each time by as long as packets were forwarded meanwhile,
+/// the run assumes that it always will. Where forwarding takes 98% of a processor's time, an hour of work ends before
+/// that.
 const MOST_HELD_UP: u32 = 2_000;
 
 /// The work of a processor.
@@ -59,8 +60,8 @@ impl<E: Engine> Nodes<E> {
         self.process(from, processor, Work::Send(letter));
     }
 
-    /// A processor gets ready for the rank's first message in that direction, if that has a cost; a receiver that has to wait for a
-    /// message does so meanwhile.
+    /// A processor gets ready for the rank's first message in that direction, if that has a cost; a receiver that has
+    /// to wait for a message does so meanwhile.
     pub(super) fn warm_up(&mut self, rank: Rank, processor: u16, cold: Duration) {
         if !cold.is_zero() {
             self.process(rank, processor, Work::WarmUp(cold));

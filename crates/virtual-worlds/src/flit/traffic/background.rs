@@ -1,9 +1,9 @@
-//! Background traffic beside programs: packets that are born at a given rate, as in open-loop traffic, and share the network with the
-//! packets of the programs' messages.
+//! Background traffic beside programs: packets that are born at a given rate, as in open-loop traffic, and share the
+//! network with the packets of the programs' messages.
 //!
-//! A node's source puts a packet into the node's injection queue when it is born, but not before its last one has left the node: packets
-//! born meanwhile wait outside, so that a message of a program has at most one packet of the node's source before it, however far the
-//! network falls behind.
+//! A node's source puts a packet into the node's injection queue when it is born, but not before its last one has left
+//! the node: packets born meanwhile wait outside, so that a message of a program has at most one packet of the node's
+//! source before it, however far the network falls behind.
 
 use machines::model::{FlitNetwork, NodeId};
 use quantities::{Duration, Time};

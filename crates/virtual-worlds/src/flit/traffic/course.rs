@@ -14,11 +14,13 @@ const LEAST_PERIOD: u64 = 1_000;
 /// The fewest expected births in a period, over all nodes and per node.
 const LEAST_BIRTHS: f64 = 1_000.0;
 const LEAST_BIRTHS_OF_NODE: f64 = 3.0;
-/// The number of expected births per node within which it should be decided whether the load is carried, unless another budget is set.
+/// The number of expected births per node within which it should be decided whether the load is carried, unless another
+/// budget is set.
 const BUDGET_OF_NODE: f64 = 20_000.0;
 /// Batches of a measurement.
 const BATCHES: u64 = 32;
-/// The most periods of a warm-up whose length is not given. If it has not settled by then, the measurement will show it.
+/// The most periods of a warm-up whose length is not given. If it has not settled by then, the measurement will show
+/// it.
 const MOST_WARM_UP: u64 = 16;
 /// The number of measurement lengths within which the last packet that counts must have arrived.
 const MOST_DRAIN: u64 = 10;
@@ -79,7 +81,8 @@ impl Course {
     pub(super) fn new(network: &FlitNetwork, offer: &Offer, windows: &Windows) -> Course {
         let zero_load = super::mean_zero_load(network, offer);
         let period = period(network, offer);
-        // Nothing happens after the horizon: warm-up, measurement and drain, which may last ten measurements, end before it.
+        // Nothing happens after the horizon: warm-up, measurement and drain, which may last ten measurements, end
+        // before it.
         let most = Time::NEVER.picoseconds() / super::cycle_of(network).picoseconds().max(1) / 32;
         let windows = Windows { warm_up: windows.warm_up.map(|length| length.min(most)), ..*windows };
         let limit = windows.latency_limit.unwrap_or(LEAST_LIMIT.max((LIMIT_OF_ZERO_LOAD * zero_load) as u64));
@@ -168,8 +171,8 @@ impl Course {
         Some(if high { Verdict::Saturated(Sign::Latency) } else { found.decision.verdict() })
     }
 
-    /// Whether the load is so excessive that the last two periods show it: the mean latency, including packets that still wait, exceeds
-    /// the limit, and births exceed arrivals by more than chance would explain.
+    /// Whether the load is so excessive that the last two periods show it: the mean latency, including packets that
+    /// still wait, exceeds the limit, and births exceed arrivals by more than chance would explain.
     fn is_overloaded(&self) -> bool {
         let Totals { born, arrived, .. } = self.before.map_or(self.recent, |before| before.and(&self.recent));
         let behind = born as f64 - arrived as f64;

@@ -1,14 +1,15 @@
-//! Whether a measurement shows that the network carries a load: batch means (Law and Kelton, "Simulation Modeling and Analysis"; Dally
-//! and Towles, chapter 24), and the trend of the backlog.
+//! Whether a measurement shows that the network carries a load: batch means (Law and Kelton, "Simulation Modeling and
+//! Analysis"; Dally and Towles, chapter 24), and the trend of the backlog.
 //!
-//! A measurement is cut into batches of equal length. A load that the network carries has three marks: as much is accepted as is offered,
-//! neither backlog nor latency has a trend over the batches, and the mean latency is below the limit. Each is an estimate with a margin.
-//! Close to saturation, consecutive batches are alike for long; the lag-1 correlation of the batches, that of a first-order
-//! autoregressive process, widens the margins. Where a margin reaches across a bound, nothing is decided.
+//! A measurement is cut into batches of equal length. A load that the network carries has three marks: as much is
+//! accepted as is offered, neither backlog nor latency has a trend over the batches, and the mean latency is below the
+//! limit. Each is an estimate with a margin. Close to saturation, consecutive batches are alike for long; the lag-1
+//! correlation of the batches, that of a first-order autoregressive process, widens the margins. Where a margin reaches
+//! across a bound, nothing is decided.
 //!
-//! Why trends have a bound of their own: the backlog of a network with too much load grows in proportion to time, that of one exactly at
-//! saturation with its square root. Over a measurement that is twice as long as everything before it, these are growths of 100% and of
-//! about 50% of the mean; in a stationary network there is none.
+//! Why trends have a bound of their own: the backlog of a network with too much load grows in proportion to time, that
+//! of one exactly at saturation with its square root. Over a measurement that is twice as long as everything before it,
+//! these are growths of 100% and of about 50% of the mean; in a stationary network there is none.
 
 use super::tally::Totals;
 use super::{Estimate, Evidence, Sign, Verdict};
@@ -175,8 +176,8 @@ mod tests {
         assert_eq!(decide(&[Totals::default(); 32], LIMIT).0, Decision::Undecided);
     }
 
-    /// The backlog of a network exactly at saturation, empty at first, is a random walk: it never settles, so it is hardly ever taken for
-    /// one that has.
+    /// The backlog of a network exactly at saturation, empty at first, is a random walk: it never settles, so it is
+    /// hardly ever taken for one that has.
     #[test]
     fn a_walk_at_random_is_hardly_ever_stable() {
         let (mut stable, mut saturated) = (0, 0);
@@ -197,7 +198,8 @@ mod tests {
         assert!(stable <= 16 && saturated <= 120, "{stable} stable and {saturated} saturated of 400");
     }
 
-    /// Chance without a trend, from a first-order autoregressive process with correlation 0.6, is hardly ever called saturated.
+    /// Chance without a trend, from a first-order autoregressive process with correlation 0.6, is hardly ever called
+    /// saturated.
     #[test]
     fn correlated_batches_are_not_taken_for_growth() {
         let mut saturated = 0;

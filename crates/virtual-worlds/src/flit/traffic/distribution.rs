@@ -18,8 +18,8 @@ pub struct Distribution {
     pub mean: f64,
     /// The minimum.
     pub least: Duration,
-    /// Each reported percentile, with the least duration that this share of durations does not exceed; where more than 65,536 different
-    /// durations occurred, up to one part in a thousand less.
+    /// Each reported percentile, with the least duration that this share of durations does not exceed; where more than
+    /// 65,536 different durations occurred, up to one part in a thousand less.
     pub percentiles: [(f64, Duration); 5],
     /// The maximum.
     pub most: Duration,
@@ -43,8 +43,8 @@ impl Distribution {
     }
 }
 
-/// Counts values. It is exact up to [`MOST_BINS`] different ones; beyond that, as few of the last binary digits as possible are dropped,
-/// which is at worst one part in a thousand, so that its memory is bounded.
+/// Counts values. It is exact up to [`MOST_BINS`] different ones; beyond that, as few of the last binary digits as
+/// possible are dropped, which is at worst one part in a thousand, so that its memory is bounded.
 #[derive(Clone, Debug)]
 pub(super) struct Histogram {
     bins: BTreeMap<u64, u64>,

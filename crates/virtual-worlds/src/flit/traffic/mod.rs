@@ -1,11 +1,12 @@
-//! Open-loop traffic straight on the network: no programs, no costs at nodes, only packets that are born at a given rate whether or not
-//! the network keeps up.
+//! Open-loop traffic straight on the network: no programs, no costs at nodes, only packets that are born at a given
+//! rate whether or not the network keeps up.
 //!
-//! A *cycle* is the flit time of the nodes' injection channels. Every node tosses a coin each cycle, and with probability `rate / packet`
-//! a packet of `packet` flits is born and joins the node's queue. A run warms up, measures, and drains: the packets born during the
-//! measurement are those whose latency counts, and traffic goes on until the last of them has arrived. A load that is far too high is
-//! reported as soon as the queues show it; whether any other is carried, `decision` infers from the measurement, and as long as it can't,
-//! another one follows that is twice as long.
+//! A *cycle* is the flit time of the nodes' injection channels. Every node tosses a coin each cycle, and with
+//! probability `rate / packet` a packet of `packet` flits is born and joins the node's queue. A run warms up, measures,
+//! and drains: the packets born during the measurement are those whose latency counts, and traffic goes on until the
+//! last of them has arrived. A load that is far too high is reported as soon as the queues show it; whether any other
+//! is carried, `decision` infers from the measurement, and as long as it can't, another one follows that is twice as
+//! long.
 
 mod background;
 mod course;
@@ -55,16 +56,17 @@ pub struct Load {
 /// How long a run takes, and when a load counts as too high.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Windows {
-    /// The length of the warm-up; if left out, until a period is like the one before. If it is set, the measurement goes on to its end
-    /// even if the load is too high. [cycles]
+    /// The length of the warm-up; if left out, until a period is like the one before. If it is set, the measurement
+    /// goes on to its end even if the load is too high. [cycles]
     pub warm_up: Option<u64>,
     /// The length of the measurement; if left out, until its outcome is decided. [cycles]
     pub measure: Option<u64>,
-    /// Where the length of the measurement is left out, the most cycles of warm-up and measurements: a run not decided by then is
-    /// [`Verdict::Undecided`]. If left out, the cycles in which 20,000 packets of each node are born. [cycles]
+    /// Where the length of the measurement is left out, the most cycles of warm-up and measurements: a run not decided
+    /// by then is [`Verdict::Undecided`]. If left out, the cycles in which 20,000 packets of each node are born.
+    /// [cycles]
     pub budget: Option<u64>,
-    /// The mean latency above which a load is too high; if left out, five times that of the empty network, and at least 500, BookSim's
-    /// limit. [cycles]
+    /// The mean latency above which a load is too high; if left out, five times that of the empty network, and at least
+    /// 500, BookSim's limit. [cycles]
     pub latency_limit: Option<u64>,
 }
 
@@ -104,7 +106,8 @@ pub struct Evidence {
     pub deficit: Estimate,
     /// The mean latency by Little's law, which also counts packets that still wait. [ps]
     pub latency: Estimate,
-    /// By how much the number of packets on their way or waiting grew from the beginning to the end, relative to its mean.
+    /// By how much the number of packets on their way or waiting grew from the beginning to the end, relative to its
+    /// mean.
     pub backlog_growth: Estimate,
     /// By how much the latency of arriving packets grew from the beginning to the end, relative to its mean.
     pub latency_growth: Estimate,

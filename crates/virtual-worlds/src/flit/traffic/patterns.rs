@@ -1,5 +1,5 @@
-//! Traffic patterns: who sends to whom. The names and definitions are those of Dally and Towles, "Principles and Practices of
-//! Interconnection Networks" (2004), chapter 3, and of BookSim.
+//! Traffic patterns: who sends to whom. The names and definitions are those of Dally and Towles, "Principles and
+//! Practices of Interconnection Networks" (2004), chapter 3, and of BookSim.
 //!
 //! A node may be its own destination, as in BookSim: such a packet goes to the node's router and back.
 

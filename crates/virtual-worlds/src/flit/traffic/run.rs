@@ -36,8 +36,8 @@ pub enum Phase {
     Drain,
 }
 
-/// Offers `load` to `network`. At the end of every period, `watch` is called with the progress of the run, and returns whether the run
-/// goes on.
+/// Offers `load` to `network`. At the end of every period, `watch` is called with the progress of the run, and returns
+/// whether the run goes on.
 ///
 /// # Errors
 /// The parameter of the load that does not fit the network.

@@ -1,8 +1,8 @@
 //! The search for the rate at which a network saturates.
 //!
-//! Between the highest rate known to be stable and the lowest known to be too high, some rates are run in parallel, until the two are
-//! close. Which rates are run depends only on the outcomes, and not on the number of threads, so that the same search always finds the
-//! same result.
+//! Between the highest rate known to be stable and the lowest known to be too high, some rates are run in parallel,
+//! until the two are close. Which rates are run depends only on the outcomes, and not on the number of threads, so that
+//! the same search always finds the same result.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -75,8 +75,9 @@ pub struct Known {
     pub span: Span,
 }
 
-/// Searches for the rate at which `network` saturates with loads like `load`, whose own rate does not matter. `report` is called after
-/// every run, from any thread; once `stop` is true, no further load is begun and the result so far is returned.
+/// Searches for the rate at which `network` saturates with loads like `load`, whose own rate does not matter. `report`
+/// is called after every run, from any thread; once `stop` is true, no further load is begun and the result so far is
+/// returned.
 ///
 /// # Errors
 /// The parameter of the load that does not fit the network.
@@ -119,15 +120,16 @@ impl Search {
         self.span.stable = stable.last().map(|point| point.rate);
     }
 
-    /// The rates between the ends of the span, in increasing order: for none of them was it decided whether it is too high.
+    /// The rates between the ends of the span, in increasing order: for none of them was it decided whether it is too
+    /// high.
     pub fn undecided(&self) -> impl Iterator<Item = f64> {
         let Span { stable, saturated } = self.span;
         let rates = self.points.iter().map(|point| point.rate);
         rates.filter(move |&rate| stable.is_none_or(|low| rate > low) && saturated.is_none_or(|high| rate < high))
     }
 
-    /// The rates of the next round: none if the span is narrow enough, or if there is no span. Around undecided rates, both sides are
-    /// searched.
+    /// The rates of the next round: none if the span is narrow enough, or if there is no span. Around undecided rates,
+    /// both sides are searched.
     fn next_round(&self, precision: f64) -> Vec<f64> {
         let Some(high) = self.span.saturated else { return Vec::new() };
         let low = self.span.stable.unwrap_or(0.0);

@@ -1,7 +1,8 @@
 //! When packets are born, and where they go.
 //!
-//! Births are not stored: however far a network falls behind, each source has one stream of random numbers that makes its packets when
-//! their turn comes to be injected, and a second copy of it, further ahead, that counts the packets born.
+//! Births are not stored: however far a network falls behind, each source has one stream of random numbers that makes
+//! its packets when their turn comes to be injected, and a second copy of it, further ahead, that counts the packets
+//! born.
 
 use machines::model::{FlitNetwork, NodeId};
 use quantities::{Duration, Time};

@@ -72,7 +72,8 @@ pub(super) struct MeasuredPackets {
     pub(super) hops: u64,
 }
 
-/// The packets in the network, and statistics of those that arrived. Packets that wait to be injected are kept by the sources.
+/// The packets in the network, and statistics of those that arrived. Packets that wait to be injected are kept by the
+/// sources.
 #[derive(Debug)]
 pub(super) struct Tally {
     flights: Vec<Flight>,

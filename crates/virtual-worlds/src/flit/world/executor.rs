@@ -43,7 +43,8 @@ impl<E: Engine> Machine for Running<'_, E> {
         self.begin_on(0, rank, number, operation);
     }
 
-    /// A node has as many processors as its rank's requests name; all its interfaces are its one communication processor.
+    /// A node has as many processors as its rank's requests name; all its interfaces are its one communication
+    /// processor.
     fn start(&mut self, rank: Rank, request: Request) -> Result<StartStatus> {
         let (number, processor) = (number_of(&request), u16::from(request.processor));
         self.nodes.provide_processors(rank, processor + 1);

@@ -80,7 +80,8 @@ fn fits(size: Bytes) -> Result<()> {
 }
 
 impl NetworkWorld<'_> {
-    /// Runs `program` beside the traffic of `load`, sent by the nodes for which `sends` holds. The traffic ends with the last rank.
+    /// Runs `program` beside the traffic of `load`, sent by the nodes for which `sends` holds. The traffic ends with
+    /// the last rank.
     ///
     /// # Errors
     /// As for a program; [`Error::Unfit`] for a load that can't be offered to the network.

@@ -1,8 +1,8 @@
 //! The ranks of a LogGP machine and the messages between them, in order of time.
 //!
-//! A rank's processor serves sends and computations in the order in which they were begun, and a message once it has arrived and was
-//! asked for, after whatever was begun before that. A rank has as many processors and network interfaces as its requests name; a message
-//! is taken by those of the receive that asks for it.
+//! A rank's processor serves sends and computations in the order in which they were begun, and a message once it has
+//! arrived and was asked for, after whatever was begun before that. A rank has as many processors and network
+//! interfaces as its requests name; a message is taken by those of the receive that asks for it.
 
 use std::collections::VecDeque;
 
@@ -86,7 +86,8 @@ enum Event {
     Deadline(Rank),
 }
 
-/// The events of the present instant, in the order in which they happen: a message that arrives is in time for a deadline.
+/// The events of the present instant, in the order in which they happen: a message that arrives is in time for a
+/// deadline.
 #[derive(Debug, Default)]
 struct Instant {
     events: Vec<Event>,

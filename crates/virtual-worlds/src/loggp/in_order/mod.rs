@@ -1,8 +1,9 @@
 //! The same world for programs that receive from any rank, or whose operations overlap.
 //!
-//! Which message is next, and what a processor does first, depends on when everything happens. So ranks can't run ahead of each other: a
-//! rank acts only when its time has come, in the order of an event queue. The costs of messages are the same, and a program that receives
-//! from named ranks only, one operation after the other, takes the same time in both.
+//! Which message is next, and what a processor does first, depends on when everything happens. So ranks can't run ahead
+//! of each other: a rank acts only when its time has come, in the order of an event queue. The costs of messages are
+//! the same, and a program that receives from named ranks only, one operation after the other, takes the same time in
+//! both.
 
 mod machine;
 

@@ -168,7 +168,8 @@ impl OnArrival {
         }
     }
 
-    /// Checks that nothing would happen later than can be counted; once nothing more is `left`, that no deadline is too late, either.
+    /// Checks that nothing would happen later than can be counted; once nothing more is `left`, that no deadline is too
+    /// late, either.
     fn check_end_of_time(&self, left: bool) -> Result<()> {
         if let Some(Event { task, action, .. }) = self.queue.beyond() {
             let rank = if action == Action::Deadline { Rank(task) } else { self.tasks[task].rank };
@@ -188,8 +189,8 @@ impl OnArrival {
         &mut self.ranks[rank.0 as usize]
     }
 
-    /// Schedules an event for every operation that was begun: by rank, then sends before receives before computations, then in the order
-    /// in which they were begun.
+    /// Schedules an event for every operation that was begun: by rank, then sends before receives before computations,
+    /// then in the order in which they were begun.
     fn schedule_begun(&mut self) {
         let OnArrival { begun, tasks, .. } = self;
         if let [_, _, ..] = begun[..] {
@@ -266,8 +267,8 @@ impl OnArrival {
         self.record(rank, Activity::Compute, None, [start, end]);
     }
 
-    /// Sends a message: its first byte arrives o + L later. The message was ready when its processor had nothing else left to do; since
-    /// then it has waited for its interface.
+    /// Sends a message: its first byte arrives o + L later. The message was ready when its processor had nothing else
+    /// left to do; since then it has waited for its interface.
     fn send(&mut self, number: u32, task: Task, since: Time) {
         let (costs, start, size, needs) = (self.costs, self.queue.now(), task.size(), task.needs());
         let end = start + costs.sending(size);

@@ -33,8 +33,8 @@ pub(super) struct WaitingTask {
 
 /// From when on each processor and interface of a rank is free, and the tasks that wait for them.
 ///
-/// Tasks that need the same resources wait in one queue, in the order of their sequence numbers. Only the head of a queue has an event
-/// for its next try, so that tasks behind it do not all try again each time.
+/// Tasks that need the same resources wait in one queue, in the order of their sequence numbers. Only the head of a
+/// queue has an event for its next try, so that tasks behind it do not all try again each time.
 #[derive(Debug, Default)]
 pub(super) struct Resources {
     processors: FreeFrom,
@@ -70,7 +70,8 @@ impl Resources {
         self.processors.get(processor)
     }
 
-    /// Occupies the processor until one time and the interface until another, unless they are occupied for longer already.
+    /// Occupies the processor until one time and the interface until another, unless they are occupied for longer
+    /// already.
     #[inline]
     pub(super) fn keep(&mut self, needs: Needs, processor_until: Time, interface_until: Time) {
         self.processors.keep(needs.processor, processor_until);

@@ -66,7 +66,8 @@ impl Task {
         if self.kind == Kind::Message { Rank(self.partner) } else { self.rank }
     }
 
-    /// The resources it needs. A message that arrives needs the processor and interface with the numbers given in the send.
+    /// The resources it needs. A message that arrives needs the processor and interface with the numbers given in the
+    /// send.
     #[inline]
     pub(super) fn needs(&self) -> Needs {
         let interface = match self.kind {

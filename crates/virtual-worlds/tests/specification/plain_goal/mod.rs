@@ -1,5 +1,6 @@
-//! A plain model of LogGOPSim's rules for schedules whose ranks have one processor and one interface, for comparison: one list of
-//! everything that wants to happen; the earliest item is taken out, and put back for later if it can't happen.
+//! A plain model of LogGOPSim's rules for schedules whose ranks have one processor and one interface, for comparison:
+//! one list of everything that wants to happen; the earliest item is taken out, and put back for later if it can't
+//! happen.
 
 use std::collections::VecDeque;
 

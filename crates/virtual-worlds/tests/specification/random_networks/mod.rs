@@ -102,8 +102,8 @@ fn traffic() -> impl Strategy<Value = Vec<Sending>> {
     })
 }
 
-/// Any network of up to six routers and nine nodes, or one whose routing needs virtual channels, or one that leaves headers a choice, or
-/// one whose routing depends on what waits where, and up to forty packets.
+/// Any network of up to six routers and nine nodes, or one whose routing needs virtual channels, or one that leaves
+/// headers a choice, or one whose routing depends on what waits where, and up to forty packets.
 pub fn cases() -> impl Strategy<Value = Case> {
     prop_oneof![
         3 => any_network(),

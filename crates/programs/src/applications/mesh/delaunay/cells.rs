@@ -8,8 +8,8 @@ pub(super) const BEYOND: u32 = u32::MAX;
 /// A tetrahedron, or the region beyond a triangle of the hull.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cell {
-    /// Four points with a positive orientation. One may be [`BEYOND`]: then the orientation is positive with any point beyond the
-    /// triangle of the other three in its place.
+    /// Four points with a positive orientation. One may be [`BEYOND`]: then the orientation is positive with any point
+    /// beyond the triangle of the other three in its place.
     pub(super) corners: [u32; 4],
     /// For each corner, the cell on the other side of the face opposite to it.
     pub(super) neighbours: [u32; 4],
@@ -33,8 +33,8 @@ impl Cell {
 pub(super) struct Cells {
     cells: Vec<Cell>,
     removed: Vec<u32>,
-    /// Faces of new cells whose neighbour is not known yet: two corners, the third being the new one; the cell and the opposite
-    /// corner.
+    /// Faces of new cells whose neighbour is not known yet: two corners, the third being the new one; the cell and the
+    /// opposite corner.
     open: Vec<([u32; 2], u32, usize)>,
 }
 
@@ -69,8 +69,8 @@ impl Cells {
         self.cells.len()
     }
 
-    /// Makes a cell of the corner `p` and the face of cell `inside` that is opposite to its corner `opposite`, and puts it
-    /// between `inside` and its neighbour there. Its other faces stay open until [`Cells::join_new`].
+    /// Makes a cell of the corner `p` and the face of cell `inside` that is opposite to its corner `opposite`, and puts
+    /// it between `inside` and its neighbour there. Its other faces stay open until [`Cells::join_new`].
     pub(super) fn replace_corner(&mut self, inside: u32, opposite: usize, p: u32) -> u32 {
         let old = self[inside];
         let corners = old.with_corner(opposite, p);

@@ -18,8 +18,8 @@ use crate::shift::Shift;
 
 /// Combines the `message`s of all ranks of a group; every rank ends with the result, in T_lambda(n) rounds.
 ///
-/// Rank i holds two variables: T, the combination of its own data d_i and that of the M(r) - 1 ranks after it, and S, the same
-/// without its own. In round r it
+/// Rank i holds two variables: T, the combination of its own data d_i and that of the M(r) - 1 ranks after it, and S,
+/// the same without its own. In round r it
 ///
 /// 1. sends one of the two to rank i - distance, while there is something to send;
 /// 2. from round lambda on, receives what was sent lambda - 1 rounds before, and combines it with both:
@@ -30,21 +30,22 @@ use crate::shift::Shift;
 ///            or S_j          d_(j + 1) ... d_(j + M - 1)         with j = i + M(r) - 1      all modulo n
 /// ```
 ///
-/// ([`Census`] says which, and how far.) n ranks: at most n (T_lambda(n) - lambda + 1) messages. In the postal model T =
-/// T_lambda(n) t0 where lambda is an integer; otherwise at most [`Delay::time`](crate::postal::Delay::time): in a round
-/// in which nothing is sent, ranks may get ahead.
+/// ([`Census`] says which, and how far.) n ranks: at most n (T_lambda(n) - lambda + 1) messages. In the postal model T
+/// = T_lambda(n) t0 where lambda is an integer; otherwise at most [`Delay::time`](crate::postal::Delay::time): in a
+/// round in which nothing is sent, ranks may get ahead.
 ///
 /// Every rank combines in a different order, round the ring from itself. So with floating-point sums ranks may end with
 /// bytes that differ by rounding. An operator whose results are exact gives all ranks the same bytes.
 ///
-/// Where sends are synchronous, a message is received in the round in which it is sent and kept until it is due: this works, but
-/// the latency is then effectively 1, and a census for 1 is best.
+/// Where sends are synchronous, a message is received in the round in which it is sent and kept until it is due: this
+/// works, but the latency is then effectively 1, and a census for 1 is best.
 ///
 /// Source: the postal paper, section 3.1; Bar-Noy, Kipnis and Schieber, "Optimal computation of census functions in the
 /// postal model", Discrete Applied Mathematics 58, 1995.
 ///
 /// # Errors
-/// When the census is for another number of ranks, when the operator does not fit the data, and the errors of sending and receiving.
+/// When the census is for another number of ranks, when the operator does not fit the data, and the errors of sending
+/// and receiving.
 pub async fn census<E: Endpoint, C: Combine>(
     endpoint: &E,
     context: &AllReduceContext<'_, C>,

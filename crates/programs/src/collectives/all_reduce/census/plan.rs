@@ -32,8 +32,8 @@ pub enum Carries {
 ///   M(r) = M(r - 1) + M(r - lambda) - epsilon(r - lambda)   if r >= lambda,   otherwise 1
 /// ```
 ///
-/// If every epsilon is zero, this is N_lambda(r). Subtracting one in round r subtracts N_lambda(t - r) from M(t) in the last
-/// round t. So N_lambda(t) - n, the deficiency, is written as a sum of different N_lambda(k), and M(t) = n.
+/// If every epsilon is zero, this is N_lambda(r). Subtracting one in round r subtracts N_lambda(t - r) from M(t) in the
+/// last round t. So N_lambda(t) - n, the deficiency, is written as a sum of different N_lambda(k), and M(t) = n.
 ///
 /// ```text
 ///   lambda = 2, n = 6       round        1  2  3  4  5       N_2(5) - 6 = 2 = N_2(2): one less in round 3

@@ -11,10 +11,12 @@ use super::NO_PACKET;
 use super::runs::{Loop, Runs};
 use crate::sparse::{Make, OnDemand};
 
-/// A virtual channel: a wire (that of virtual channel 0 is the one used) and the buffer at its far end. Times in picoseconds.
+/// A virtual channel: a wire (that of virtual channel 0 is the one used) and the buffer at its far end. Times in
+/// picoseconds.
 ///
-/// A packet that crosses a channel reads and writes nearly all of this, for the channel and for the one before. So links are kept small, and
-/// begin with a cache line: those of a network of hundreds of nodes then fit into a processor's second-level cache.
+/// A packet that crosses a channel reads and writes nearly all of this, for the channel and for the one before. So
+/// links are kept small, and begin with a cache line: those of a network of hundreds of nodes then fit into a
+/// processor's second-level cache.
 #[derive(Debug)]
 #[repr(align(64))]
 pub(super) struct Link {
@@ -81,7 +83,8 @@ impl Make for Wires {
     }
 }
 
-/// Packets one behind the other, from the one at the front of the buffer. Usually there is only one, which is stored inline.
+/// Packets one behind the other, from the one at the front of the buffer. Usually there is only one, which is stored
+/// inline.
 #[derive(Debug)]
 pub(super) struct Line {
     /// [`NO_PACKET`] if there is none.
@@ -178,16 +181,16 @@ impl Link {
         self.is_free(now) && self.requests.is_empty()
     }
 
-    /// Whether all slots of the far buffer have been free since before `now`, or always: none of their known times is later. A
-    /// destination buffers nothing.
+    /// Whether all slots of the far buffer have been free since before `now`, or always: none of their known times is
+    /// later. A destination buffers nothing.
     pub fn is_empty(&self, now: Time) -> bool {
         let last = self.slots.checked_sub(1).and_then(|last| self.credits.at(last));
         self.is_sink() || last.is_some_and(|freed| freed == 0 || freed < now.picoseconds())
     }
 
-    /// How many packets own the virtual channel or have flits in the far buffer, where a packet has them until its tail has left before
-    /// `now`. The last packet that left the line may have done so ahead of time; the one before left it earlier than the header of that
-    /// one asked, so before `now`.
+    /// How many packets own the virtual channel or have flits in the far buffer, where a packet has them until its tail
+    /// has left before `now`. The last packet that left the line may have done so ahead of time; the one before left it
+    /// earlier than the header of that one asked, so before `now`.
     pub fn packets(&self, now: Time) -> u32 {
         if self.is_sink() {
             return u32::from(self.owner != NO_PACKET);
@@ -196,15 +199,15 @@ impl Link {
         in_line + u32::from(self.front_free >= now.picoseconds())
     }
 
-    /// Whether its release has no consequence except that it is free, so that it needs no event where no packet waits: it belongs neither
-    /// to a source nor to a sink.
+    /// Whether its release has no consequence except that it is free, so that it needs no event where no packet waits:
+    /// it belongs neither to a source nor to a sink.
     pub fn is_inner(&self) -> bool {
         matches!((self.from, self.to), (Place::Router(_), Place::Router(_))) && !self.shared
     }
 }
 
-/// The least time between two flits of a packet, where it is the same on all channels and no credit loop binds more. A buffer of one slot
-/// sets a pace of its own, for its channel and for the next.
+/// The least time between two flits of a packet, where it is the same on all channels and no credit loop binds more. A
+/// buffer of one slot sets a pace of its own, for its channel and for the next.
 pub(super) fn uniform_pace(network: &FlitNetwork) -> Option<u64> {
     // Channels of the same times and buffers, which are most, count once.
     let kind = |channel: &Channel| {

@@ -1,13 +1,14 @@
 //! The fast engine: the same times as [`super::reference`], from two events per packet and channel.
 //!
-//! Only headers and tails make events. A header's arrival follows from its first start; a tail's from the starts of the whole packet,
-//! which `solve` computes for all channels at once, as soon as they are determined: when the header has its last channel, or when the
-//! buffers behind the header hold all that is left. Until then they make no difference to other packets, except to a packet that follows
-//! into a buffer whose slots this one must free; then starts are computed at every step.
+//! Only headers and tails make events. A header's arrival follows from its first start; a tail's from the starts of the
+//! whole packet, which `solve` computes for all channels at once, as soon as they are determined: when the header has
+//! its last channel, or when the buffers behind the header hold all that is left. Until then they make no difference to
+//! other packets, except to a packet that follows into a buffer whose slots this one must free; then starts are
+//! computed at every step.
 //!
 //! Legend: a *row* is a channel on a packet's way; `sent` counts the flits whose start on it is known. Each virtual
-//! channel is a link; those of one channel share the wire of its virtual channel 0. Virtual channel v of a channel is link
-//! `v * channels + channel`, so that where there is one virtual channel each, links are channels.
+//! channel is a link; those of one channel share the wire of its virtual channel 0. Virtual channel v of a channel is
+//! link `v * channels + channel`, so that where there is one virtual channel each, links are channels.
 
 mod link;
 mod packet;
@@ -45,8 +46,8 @@ const DELIVER: u32 = 1;
 const REQUEST: u32 = 2;
 /// A packet at the front of its buffer is ready for its node's processor.
 const READY: u32 = 3;
-/// A channel that headers wait for may be granted: it is free, or, where virtual channels share its wire, there is room behind it for a
-/// whole packet.
+/// A channel that headers wait for may be granted: it is free, or, where virtual channels share its wire, there is room
+/// behind it for a whole packet.
 const GRANT: u32 = 4;
 
 /// No packet, in place of a packet's index.
@@ -287,8 +288,8 @@ impl Fast {
         self.unused.push(packet);
     }
 
-    /// Rule 3: the header at the front of its buffer requests its output channel. If its request at `now` is the only one (`alone`), or
-    /// ties go to the earliest request, no other header can have precedence.
+    /// Rule 3: the header at the front of its buffer requests its output channel. If its request at `now` is the only
+    /// one (`alone`), or ties go to the earliest request, no other header can have precedence.
     fn request<S: Schedule>(&mut self, now: Time, packet: u32, alone: bool, schedule: &mut S) {
         let Packet { order, number, rows, route, .. } = &mut self.packets[packet as usize];
         let input = rows[rows.len() - 1].link;
@@ -379,7 +380,8 @@ impl Fast {
         self.enter(request.packet, row, schedule);
     }
 
-    /// Rule 3: a packet that requested several channels of a router has been granted one, and withdraws its other requests.
+    /// Rule 3: a packet that requested several channels of a router has been granted one, and withdraws its other
+    /// requests.
     fn withdraw(&mut self, router: RouterId, packet: u32, granted: u32) {
         let (links, to_grant, waits_for) = (&mut self.links, &mut self.to_grant, self.network.waits_for);
         self.selector.granted(router, packet, ChannelId(granted), |ChannelId(other)| {
@@ -392,8 +394,8 @@ impl Fast {
         });
     }
 
-    /// Rule 3: the packet that a free wire shared by virtual channels goes to: only one that has room behind the wire. If no packet has
-    /// room, the wire is checked again when one will have.
+    /// Rule 3: the packet that a free wire shared by virtual channels goes to: only one that has room behind the wire.
+    /// If no packet has room, the wire is checked again when one will have.
     fn chosen_with_room<S: Schedule>(&mut self, now: Time, channel: u32, schedule: &mut S) -> Option<Request> {
         let mut requests = std::mem::take(&mut self.links[channel as usize].requests);
         let mut next_room = UNKNOWN;
@@ -476,8 +478,8 @@ impl Fast {
         (link.credits.count() < owner.order.flits - sent).then_some(link.owner)
     }
 
-    /// Rule 4 for the header on the last channel that its packet was granted: it starts when a slot is free or, if the packet must fit as
-    /// a whole, when as many slots are free as it has flits.
+    /// Rule 4 for the header on the last channel that its packet was granted: it starts when a slot is free or, if the
+    /// packet must fit as a whole, when as many slots are free as it has flits.
     #[inline]
     fn start_header<S: Schedule>(&mut self, packet: u32, schedule: &mut S) {
         let Packet { order, rows, header_at, .. } = &mut self.packets[packet as usize];
@@ -603,7 +605,8 @@ impl Fast {
         }
     }
 
-    /// All flits of a packet have known starts on a row: the tail releases the channel, and the flits behind it come forward.
+    /// All flits of a packet have known starts on a row: the tail releases the channel, and the flits behind it come
+    /// forward.
     #[inline]
     fn finish_row<S: Schedule>(&mut self, packet: u32, index: usize, schedule: &mut S) {
         let Packet { order, rows, first, header_at, .. } = &mut self.packets[packet as usize];

@@ -103,8 +103,8 @@ impl Runs {
         }
     }
 
-    /// Whether each of these times is at most that of the same index in `line`; always false for times whose steps are longer than the
-    /// line's own. A list that ends early binds no further.
+    /// Whether each of these times is at most that of the same index in `line`; always false for times whose steps are
+    /// longer than the line's own. A list that ends early binds no further.
     #[inline]
     pub fn keep_up_with(&self, line: &Run) -> bool {
         let mut index = 0;
@@ -226,8 +226,9 @@ pub(super) struct Pace {
     pub loops: [Option<Loop>; 2],
 }
 
-/// Computes into `starts` the times at which `count` flits start: flit j starts as soon as it has arrived, a slot is free, and `pace`
-/// allows; the first not before `earliest`. A list of arrivals or slots that ends early binds no further.
+/// Computes into `starts` the times at which `count` flits start: flit j starts as soon as it has arrived, a slot is
+/// free, and `pace` allows; the first not before `earliest`. A list of arrivals or slots that ends early binds no
+/// further.
 ///
 /// D(j) = max(arrivals(j), slots(j), D(j-1) + step, D(j - slots of a loop) + its latency)
 pub(super) fn serve(

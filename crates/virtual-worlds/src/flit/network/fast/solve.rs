@@ -1,7 +1,7 @@
 //! When the flits of one packet start, on all the channels that it holds.
 //!
-//! With D_i(j) the start of flit j on the packet's i-th channel, tau the flit time, a = tau + wire latency, B the slots and
-//! c the credit latency of a channel, the rules of the network say
+//! With D_i(j) the start of flit j on the packet's i-th channel, tau the flit time, a = tau + wire latency, B the slots
+//! and c the credit latency of a channel, the rules of the network say
 //!
 //! ```text
 //! D_i(j) = max( D_{i-1}(j) + a_{i-1},     the flit has arrived
@@ -10,12 +10,13 @@
 //!               G_i  for j = 0 )          the channel is granted
 //! ```
 //!
-//! a system over (max, +) whose dependencies all lead to later flits or further channels, so that it has one solution. It is solved from
-//! below: a pass upward takes what arrivals force, a pass downward what slots force, until nothing changes. Each D_i is a few arithmetic
-//! progressions, so that a pass costs as many steps as there are changes of pace, not flits. Where a buffer is too small for its loop of
-//! channel and credit, D_i(j) >= D_i(j - B_i) + a_i + c_i follows; it is built into [`serve`], or else each pass would get only B flits
-//! further. McKinley and Trefftz (1993) and Pimentel and Hertzberger (figure 4) had the case of one packet per buffer, equal rates and no
-//! latencies, where two passes suffice.
+//! a system over (max, +) whose dependencies all lead to later flits or further channels, so that it has one solution.
+//! It is solved from below: a pass upward takes what arrivals force, a pass downward what slots force, until nothing
+//! changes. Each D_i is a few arithmetic progressions, so that a pass costs as many steps as there are changes of pace,
+//! not flits. Where a buffer is too small for its loop of channel and credit, D_i(j) >= D_i(j - B_i) + a_i + c_i
+//! follows; it is built into [`serve`], or else each pass would get only B flits further. McKinley and Trefftz (1993)
+//! and Pimentel and Hertzberger (figure 4) had the case of one packet per buffer, equal rates and no latencies, where
+//! two passes suffice.
 
 use super::link::Links;
 use super::runs::{Cursor, Loop, Pace, Run, same, serve};
@@ -90,7 +91,8 @@ impl Solution {
             for row in (0..rows).rev() {
                 changed |= self.stale[row] && self.update(path, row);
             }
-            // Where all paces are equal and loops are covered, further passes force nothing that the channel's own pace does not.
+            // Where all paces are equal and loops are covered, further passes force nothing that the channel's own pace
+            // does not.
             if !changed || path.uniform.is_some() {
                 return;
             }

@@ -1,14 +1,15 @@
 //! Packets that nothing hinders: the usual way across a channel.
 //!
-//! Most packets that are granted a channel cross it at once and in one run: all their flits are in the buffer before it, or are known to
-//! arrive there in time, there is room for all in the buffer behind, and no packet behind waits for the slots that they leave. Then what
-//! `enter` and `consider` do step by step, each step looking up the packet and its two links again, is done here in one go. The
-//! times are the same, because under these conditions the steps are always the same ones: the header starts as soon as the first slot is
-//! free, the packet crosses as a whole (`whole`), and no other packet has to be considered: none ahead, since the free slots suffice, and
-//! none behind. Every other packet takes the steps.
+//! Most packets that are granted a channel cross it at once and in one run: all their flits are in the buffer before
+//! it, or are known to arrive there in time, there is room for all in the buffer behind, and no packet behind waits for
+//! the slots that they leave. Then what `enter` and `consider` do step by step, each step looking up the packet and its
+//! two links again, is done here in one go. The times are the same, because under these conditions the steps are always
+//! the same ones: the header starts as soon as the first slot is free, the packet crosses as a whole (`whole`), and no
+//! other packet has to be considered: none ahead, since the free slots suffice, and none behind. Every other packet
+//! takes the steps.
 //!
-//! What `cross_at` and `finish_row` record is spelled out here for a single run: a call of `cross_at` in its place takes 10 % more
-//! instructions in a pairwise exchange of 64 B between 64 nodes of cm5-256.
+//! What `cross_at` and `finish_row` record is spelled out here for a single run: a call of `cross_at` in its place
+//! takes 10 % more instructions in a pairwise exchange of 64 B between 64 nodes of cm5-256.
 
 use std::slice;
 
@@ -20,8 +21,8 @@ use super::runs::Run;
 use super::{DELIVER, Fast, NetworkEvent, RELEASE, Schedule, UNKNOWN};
 
 impl Fast {
-    /// If nothing hinders a packet on the channel of `row`, which it is granted, lets it cross; returns whether it does. If not, nothing
-    /// has changed.
+    /// If nothing hinders a packet on the channel of `row`, which it is granted, lets it cross; returns whether it
+    /// does. If not, nothing has changed.
     pub(super) fn cross_unhindered<S: Schedule>(&mut self, packet: u32, row: &Row, schedule: &mut S) -> bool {
         let Some(line) = self.unhindered(packet, row) else { return false };
         let Packet { order, rows, first, header_at, .. } = &mut self.packets[packet as usize];
@@ -64,7 +65,8 @@ impl Fast {
         true
     }
 
-    /// All flits of the packet at the front of the buffer behind `channel` leave it at the times of `line`, which sum to `total`.
+    /// All flits of the packet at the front of the buffer behind `channel` leave it at the times of `line`, which sum
+    /// to `total`.
     #[inline]
     fn leave_in_one_run<S: Schedule>(&mut self, channel: u32, line: &Run, total: u128, schedule: &mut S) {
         let input = &mut self.links[channel as usize];

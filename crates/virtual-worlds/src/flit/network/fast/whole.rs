@@ -1,9 +1,10 @@
 //! Packets that cross a channel as a whole.
 //!
-//! Usually, when a packet is granted a channel, all of it is in the buffer before, or is known to arrive there, and there is room for all
-//! of it in the buffer behind. Then all its starts on the channel follow from what is known of these two buffers, and other channels do
-//! not matter: that is one row of what `solve` computes for many, so that no second pass is needed. And usually the flits, once the
-//! header goes, go in the channel's own step: then the starts are one run, and nothing is computed for each.
+//! Usually, when a packet is granted a channel, all of it is in the buffer before, or is known to arrive there, and
+//! there is room for all of it in the buffer behind. Then all its starts on the channel follow from what is known of
+//! these two buffers, and other channels do not matter: that is one row of what `solve` computes for many, so that no
+//! second pass is needed. And usually the flits, once the header goes, go in the channel's own step: then the starts
+//! are one run, and nothing is computed for each.
 
 use std::slice;
 
@@ -16,8 +17,8 @@ use super::runs::{Cursor, Pace, Run, Runs, serve};
 use super::{Fast, NetworkEvent, RELEASE, Schedule, may_grant};
 
 impl Fast {
-    /// If all starts of a packet on its last channel are now determined, and all its other starts are known, lets it cross that channel;
-    /// returns whether it does.
+    /// If all starts of a packet on its last channel are now determined, and all its other starts are known, lets it
+    /// cross that channel; returns whether it does.
     #[inline]
     pub(super) fn cross_whole<S: Schedule>(&mut self, packet: u32, schedule: &mut S) -> bool {
         let crossing = &self.packets[packet as usize];
