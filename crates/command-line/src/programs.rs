@@ -4,7 +4,7 @@ use clap::Args;
 use endpoint::Needs;
 use experiment::Error;
 use experiment::catalogue::{Description, Exchange, Kind, Parameter, descriptions};
-use programs::catalogue::Parameter as Algorithmic;
+use programs::catalogue;
 use programs::collectives::{Collective, Summary};
 use report::terminal::{Side, columns};
 use serde_json::{Value, json};
@@ -56,7 +56,7 @@ fn of_exchange(exchange: Exchange) -> Summary {
         name: exchange.name(),
         about: exchange.about(),
         formula: exchange.formula(),
-        parameters: if let Exchange::Forwarding(_) = exchange { &[Algorithmic::Reshuffle] } else { &[] },
+        parameters: if let Exchange::Forwarding(_) = exchange { &[catalogue::Parameter::Reshuffle] } else { &[] },
         needs: Needs::NOTHING,
     }
 }

@@ -170,7 +170,9 @@ impl Arguments {
     }
 
     fn experiment(&self, machine: &Machine, ranks: u32, sizes: &[Bytes], file: Option<InputFile>) -> Provenance {
-        let parameters = json!({"sizes": sizes, "budget_millions": self.place.budget() / 1e6});
+        let collectives: Vec<&str> = self.collectives.iter().map(|collective| collective.name()).collect();
+        let budget = self.place.budget() / 1e6;
+        let parameters = json!({"collectives": collectives, "sizes": sizes, "budget_millions": budget});
         let provenance = Provenance::of("plan").running("collectives").on(machine).among(ranks).given(parameters);
         file.into_iter().fold(provenance, |mut provenance, file| {
             provenance.read(file);

@@ -90,7 +90,9 @@ impl Measurement {
             let allowed = format!("one of {ranks}, as many as mpiexec has started");
             return Err(Failure::argument("--traffic", format!("a matrix of {} ranks", matrix.ranks()), allowed));
         }
-        let parameters = json!({"measured": true, "sizes": sizes, "mpi_library": world.library()});
+        let collectives: Vec<&str> = self.collectives.iter().map(|collective| collective.name()).collect();
+        let library = world.library();
+        let parameters = json!({"measured": true, "collectives": collectives, "sizes": sizes, "mpi_library": library});
         let mut provenance = Provenance::of("plan").running("collectives").among(ranks).given(parameters);
         input.into_iter().for_each(|file| provenance.read(file));
         let unusable = |error| Failure::Mpi(Box::new(MpiStartError::Library(error)));

@@ -528,6 +528,7 @@ const CASES: &[Case] = &[
             "--ranks 5",
             "--budget 7",
             "--sizes 7",
+            "--collectives all-gather",
             "--placement 3,2,1,0",
             "--seed 2",
             "--exhaustive",

@@ -15,6 +15,7 @@ use serde_json::{Map, Value};
 
 use super::listed::{Given, RankOrder, Setup, sends};
 use super::{Choice, Exchange};
+use crate::site::LARGEST_MESSAGE;
 use crate::{Error, Site};
 
 /// A collective that can be waited for, made once for all ranks and all calls with the same parameters.
@@ -165,17 +166,18 @@ impl Listed {
             return Err(Error::parameter("group", group, "an endpoint of the group in place of all ranks'"));
         }
         let setup = Setup::new(collective, given.clone(), site)?;
-        let (made, _) = setup.algorithm(algorithm.as_deref(), Bytes(0))?;
-        let needs_sizes = algorithm.is_none() || made.needs_sizes();
+        let made = setup.algorithm(algorithm.as_deref(), Bytes(0))?;
         let order = Listed::order(&collective.shape(), &given, site)?;
-        if collective.shape().has_root() {
-            parameters.entry("root").or_insert_with(|| given.root.0.into());
+        let mut agreed = setup.parameters(&made);
+        if algorithm.is_none() && setup.usual(Bytes(0)) != setup.usual(LARGEST_MESSAGE) {
+            // Which one it is depends on the size, which not every rank states.
+            agreed.remove("algorithm");
         }
-        let sizes = sizes.map(|(text, sizes)| {
-            parameters.insert("sizes".to_owned(), text);
-            sizes
-        });
-        let what = if parameters.is_empty() { name.to_owned() } else { in_words(name, &parameters) };
+        if let Some((text, _)) = &sizes {
+            agreed.insert("sizes".to_owned(), text.clone());
+        }
+        let what = in_words(name, &agreed);
+        let (needs_sizes, sizes) = (made.0.needs_sizes(), sizes.map(|(_, sizes)| sizes));
         let listed =
             Listed { collective, given, setup, algorithm, needs_sizes, order, sizes, made: RefCell::default() };
         Ok(Awaited { kind: Kind::Listed(Box::new(listed)), what: what.into() })

@@ -460,7 +460,7 @@ impl Setup {
     }
 
     /// What the result repeats: the parameters that the collective has, and those that the algorithm has used.
-    fn parameters(&self, (algorithm, inputs): &(AnyAlgorithm, Parameters)) -> Map<String, Value> {
+    pub(super) fn parameters(&self, (algorithm, inputs): &(AnyAlgorithm, Parameters)) -> Map<String, Value> {
         let (given, stated) = (&self.given, Fields::named(self.collective));
         let used = |parameter: Parameter, value: Value| (parameter.name(), value, inputs.has_used(parameter));
         let all = [
