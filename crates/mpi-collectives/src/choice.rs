@@ -141,7 +141,7 @@ impl ListedCall {
             (true, taken) => brings.map(|block| taken.block(block)).collect(),
         };
         // The root of a broadcast has its own block where the others take it.
-        let has_it = self.taken.buffer().0 == self.brought.buffer().0 && shape.brings(me, root, ranks).len() > 0;
+        let has_it = self.taken.buffer().0 == self.brought.buffer().0 && !shape.brings(me, root, ranks).is_empty();
         let taken: Result<Vec<Elements>, Reason> = match self.taken.is_in_place() || has_it {
             true => Ok(Vec::new()),
             false => takes.map(|block| self.taken.block(block)).collect(),

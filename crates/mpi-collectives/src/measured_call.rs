@@ -47,30 +47,38 @@ type Function = unsafe fn(Address, Address, i64, Handle, Handle) -> c_int;
 /// How this function of MPI is called among all ranks, with root 0.
 fn called(function: &str) -> Option<Function> {
     const WORLD: Handle = MPI_COMM_WORLD.0;
-    // SAFETY, for each: guaranteed by who calls it.
     let known: [(&str, Function); 9] = [
+        // SAFETY: guaranteed by who calls it.
         ("MPI_Bcast", |sent, _, count, of, _| unsafe { MPI_Bcast_c(sent, count, of, 0, WORLD) }),
+        // SAFETY: guaranteed by who calls it.
         ("MPI_Gather", |sent, received, count, of, _| unsafe {
             MPI_Gather_c(sent, count, of, received, count, of, 0, WORLD)
         }),
+        // SAFETY: guaranteed by who calls it.
         ("MPI_Scatter", |sent, received, count, of, _| unsafe {
             MPI_Scatter_c(sent, count, of, received, count, of, 0, WORLD)
         }),
+        // SAFETY: guaranteed by who calls it.
         ("MPI_Allgather", |sent, received, count, of, _| unsafe {
             MPI_Allgather_c(sent, count, of, received, count, of, WORLD)
         }),
+        // SAFETY: guaranteed by who calls it.
         ("MPI_Reduce", |sent, received, count, of, operator| unsafe {
             MPI_Reduce_c(sent, received, count, of, operator, 0, WORLD)
         }),
+        // SAFETY: guaranteed by who calls it.
         ("MPI_Allreduce", |sent, received, count, of, operator| unsafe {
             MPI_Allreduce_c(sent, received, count, of, operator, WORLD)
         }),
+        // SAFETY: guaranteed by who calls it.
         ("MPI_Reduce_scatter_block", |sent, received, count, of, operator| unsafe {
             MPI_Reduce_scatter_block_c(sent, received, count, of, operator, WORLD)
         }),
+        // SAFETY: guaranteed by who calls it.
         ("MPI_Scan", |sent, received, count, of, operator| unsafe {
             MPI_Scan_c(sent, received, count, of, operator, WORLD)
         }),
+        // SAFETY: guaranteed by who calls it.
         ("MPI_Exscan", |sent, received, count, of, operator| unsafe {
             MPI_Exscan_c(sent, received, count, of, operator, WORLD)
         }),

@@ -132,6 +132,7 @@ static void alltoallv(MPI_Comm comm, int me, int size, int bytes, unsigned perce
 /* From and to one rank or all of them, in place as well, with a vector on one side. */
 static void gathers(MPI_Comm comm, int me, int size, int bytes) {
     int root = (int)random_below((unsigned)size), n = bytes / 4;
+    if (n == 0) return;
     size_t all = (size_t)n * (size_t)size;
     int *own = calloc((size_t)(2 * n) + 1, 4), *whole = calloc(all + 1, 4);
     MPI_Datatype vector;
@@ -154,7 +155,7 @@ static void gathers(MPI_Comm comm, int me, int size, int bytes) {
     for (int i = 0; i < n; i++) own[i] = me * 77 + i;
     DO(MPI_Allgather(own, n, MPI_INT, whole, n, MPI_INT, comm), MPI_Iallgather(own, n, MPI_INT, whole, n, MPI_INT, comm, &request));
     note(whole, all * 4);
-    for (size_t i = 0; i < all; i++) whole[i] = i / (size_t)(n ? n : 1) == (size_t)me ? me + (int)i : -1;
+    for (size_t i = 0; i < all; i++) whole[i] = i / (size_t)n == (size_t)me ? me + (int)i : -1;
     DO(MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, whole, n, MPI_INT, comm), MPI_Iallgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, whole, n, MPI_INT, comm, &request));
     note(whole, all * 4);
     MPI_Type_free(&vector);
@@ -163,6 +164,7 @@ static void gathers(MPI_Comm comm, int me, int size, int bytes) {
 
 static void reductions(MPI_Comm comm, int me, int size, int bytes) {
     int root = (int)random_below((unsigned)size), n = bytes / 4;
+    if (n == 0) return;
     size_t all = (size_t)n * (size_t)size;
     int *a = malloc((all + 1) * 4), *b = calloc(all + 1, 4);
     for (size_t i = 0; i < all; i++) a[i] = (int)i * 3 + me;

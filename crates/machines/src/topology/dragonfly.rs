@@ -2,8 +2,7 @@
 //!
 //! A group has a routers with p nodes and h global links each. Its global links are numbered from 0 to a h - 1, router
 //! by router. With g = a h + 1 groups each link leads to a different group: link k of group i to group i - k - 1 modulo
-//! g, where it is link a h
-//! - 1 - k (the palm tree arrangement).
+//! g, where it is link a h - 1 - k (the palm tree arrangement).
 //!
 //! ```text
 //!     p = 1, a = 2, h = 1, g = 3           group 0            group 1            group 2

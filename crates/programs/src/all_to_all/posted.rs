@@ -11,8 +11,8 @@ use quantities::Rank;
 ///   rank 2 of 4     from 1, from 0, from 3, and meanwhile to 3, to 0, to 1
 /// ```
 ///
-/// This is what MPI libraries do for `MPI_Alltoallv`, and for `MPI_Alltoall` with messages of medium size. At most P (P
-/// - 1) messages; under LogGP with messages of s bytes at least T = 2 (P - 1) o + L + (P - 1) (s-1) G. Operations
+/// This is what MPI libraries do for `MPI_Alltoallv`, and for `MPI_Alltoall` with messages of medium size. At most
+/// P (P - 1) messages; under LogGP with messages of s bytes at least T = 2 (P - 1) o + L + (P - 1) (s-1) G. Operations
 /// overlap, so the program must declare that.
 ///
 /// Source: Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH",

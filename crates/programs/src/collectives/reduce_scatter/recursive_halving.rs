@@ -19,8 +19,8 @@ use crate::postal::Lambda;
 ///   step 3     0 <-> 1   2 <-> 3   4 <-> 5   6 <-> 7        one
 /// ```
 ///
-/// P log2 P messages. Under LogGP with blocks of s bytes, without the cost of combining, T = log2 P (o + L + o) + s (P
-/// - 1) G. If P is not a power of two, some ranks hand their data over first and get their block at the end: two more
+/// P log2 P messages. Under LogGP with blocks of s bytes, without the cost of combining, T = log2 P (o + L + o) +
+/// s (P - 1) G. If P is not a power of two, some ranks hand their data over first and get their block at the end: two more
 /// messages.
 ///
 /// Source: Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH",
