@@ -195,7 +195,7 @@ def test_what_is_no_group_is_an_error(ranks: Any, text: str) -> None:
         (lambda endpoint: mq.reduce_scatter(endpoint, bytes(50), "xor"), mq.Unfit, "found 50 B; .* for each of 6 ranks"),
         (lambda endpoint: mq.scatter(endpoint, [b"a", b"b"]), mq.Unfit, "found 2 blocks of data; rank 0 has to have 6"),
         (lambda endpoint: mq.gather(endpoint), mq.Unfit, "rank 0 has no data"),
-        (lambda endpoint: mq.gather(endpoint, b"a", sizes=5), TypeError, "sizes: found 5; allowed is a list"),
+        (lambda endpoint: mq.gather(endpoint, b"a", sizes=5), TypeError, "sizes: found 5; allowed is a list"),  # type: ignore[arg-type]
         (lambda endpoint: mq.gather(endpoint, b"a", sizes=[1, 2]), ValueError, "sizes: found 2 sizes; allowed is one for each of 6"),
     ],
 )
