@@ -6,7 +6,7 @@ use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use endpoint::executor::{self, Machine, OperationEvent, number_of};
-use endpoint::{Error, Event, Operation, Outcome, Request, StartStatus, World};
+use endpoint::{Error, Event, Operation, Outcome, Request, StartStatus, Tag, World};
 use machines::model::LogGp;
 use maquette_programs::goal::{GoalError, OperationId, OperationKind, Player, Schedule};
 use proptest::prelude::*;
@@ -219,11 +219,11 @@ fn operation() -> impl Strategy<Value = String> {
     let place = (any::<u8>(), any::<u8>());
     prop_oneof![
         (0..=i64::MAX as u64 / 1000, any::<u8>()).prop_map(|(work, cpu)| format!("calc {work} cpu {cpu}")),
-        (any::<u64>(), 0..4u32, 0..u32::MAX, place)
+        (any::<u64>(), 0..4u32, 0..=Tag::LARGEST.0, place)
             .prop_map(|(size, to, tag, (cpu, nic))| format!("send {size}b to {to} tag {tag} cpu {cpu} nic {nic}")),
-        (any::<u64>(), -1..4i64, -1..i64::from(u32::MAX), place).prop_map(|(size, from, tag, (cpu, nic))| format!(
-            "recv {size}b from {from} tag {tag} cpu {cpu} nic {nic}"
-        )),
+        (any::<u64>(), -1..4i64, -1..=i64::from(Tag::LARGEST.0), place).prop_map(
+            |(size, from, tag, (cpu, nic))| format!("recv {size}b from {from} tag {tag} cpu {cpu} nic {nic}")
+        ),
     ]
 }
 
