@@ -68,8 +68,15 @@ fn check<C: Combine>(shape: &Shape, call: &Call<'_, C>, sizes: &Sizes, ranks: u3
         let found = bytes.len();
         return Err(Error::Unfit(format!("sizes: found {found}; allowed is one for each of the {wanted} ranks")));
     }
-    let combined = if shape.reduction.is_some() { 0..wanted } else { 0..0 };
-    combined.into_iter().try_for_each(|block| check_elements(call.operator, &Message::of_size(sizes.of(block))))
+    if shape.reduction.is_none() {
+        return Ok(());
+    }
+    let whole = |bytes: Bytes| check_elements(call.operator, &Message::of_size(bytes));
+    match sizes {
+        Sizes::Same(bytes) => whole(*bytes),
+        Sizes::Each(bytes) => bytes.iter().copied().try_for_each(whole),
+        Sizes::Unknown => Ok(()),
+    }
 }
 
 /// A collective as a program: all ranks take part, in the order of a group.
