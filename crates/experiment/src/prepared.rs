@@ -59,6 +59,8 @@ pub struct Notes {
     pub busiest: Option<(u64, Bytes)>,
     /// The files that were read.
     pub files: Vec<InputFile>,
+    /// How many of its ranks take part, if not all do.
+    pub taking_part: Option<u32>,
     /// Whether the program itself makes random choices from the seed.
     pub draws: bool,
     /// The file to whose lines messages that no receive took are attributed.

@@ -52,7 +52,9 @@ fn text(ended: &FinishedRun, network: Option<&FlitNetwork>) -> String {
     let ranks = answer.finish.len();
     let on = &ended.machine.name;
     let each = if shares_nodes(&ended.machine.interconnect) { "rank" } else { "node" };
-    let mut text = format!("{} on {} of {on} ({})\n", ended.program, counted(ranks, each), parameters.join(", "));
+    let some = ended.notes.taking_part.map(|members| format!("{members} of ")).unwrap_or_default();
+    let ranks = counted(ranks, each);
+    let mut text = format!("{} on {some}{ranks} of {on} ({})\n", ended.program, parameters.join(", "));
     text += &format!("{}\n", ended.provenance.line());
     let mut rows = vec![["makespan".to_string(), rounded(answer.makespan().since(Time::ZERO))]];
     let mut reports_not_received = false;

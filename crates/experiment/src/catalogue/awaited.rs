@@ -35,12 +35,8 @@ enum Kind {
 /// A collective of the list of all.
 #[derive(Debug)]
 struct Listed {
-    collective: Collective,
-    given: Given,
     setup: Setup,
-    /// The algorithm, if one was asked for.
-    algorithm: Option<String>,
-    /// Whether that may cut blocks, or pass them on with others, so that a rank must know the sizes of some that it has
+    /// Whether its algorithm may cut blocks, or pass them on with others, so that a rank must know the sizes of some that it has
     /// not.
     needs_sizes: bool,
     /// All ranks in the order that was asked for, if it is not by number.
@@ -48,7 +44,7 @@ struct Listed {
     /// The size of each block, if they were stated.
     sizes: Option<Sizes>,
     /// The algorithms that were made, one for each name: which is the usual one depends on the size.
-    made: RefCell<Vec<(String, AnyAlgorithm)>>,
+    made: RefCell<Vec<(String, Rc<AnyAlgorithm>)>>,
 }
 
 /// An exchange in which every rank has a message for every other.
@@ -158,18 +154,16 @@ impl Listed {
         let sizes = parameters.remove("sizes").map(|value| sizes(value, collective, site)).transpose()?;
         // The program of that name says what is wrong with any of them.
         Choice::named(name, parameters.clone())?;
-        let algorithm = parameters.get("algorithm").and_then(Value::as_str).map(str::to_owned);
-        let given = serde_json::from_value(Value::Object(parameters.clone()));
-        let given: Given =
-            given.map_err(|error| Error::Value { parameter: name.to_owned(), problem: error.to_string() })?;
+        let given = serde_json::from_value::<Given>(Value::Object(parameters));
+        let given = given.map_err(|error| Error::Value { parameter: name.to_owned(), problem: error.to_string() })?;
         if let Some(group) = &given.group {
             return Err(Error::parameter("group", group, "an endpoint of the group in place of all ranks'"));
         }
-        let setup = Setup::new(collective, given.clone(), site)?;
-        let made = setup.algorithm(algorithm.as_deref(), Bytes(0))?;
-        let order = Listed::order(&collective.shape(), &given, site)?;
+        let setup = Setup::new(collective, given, site)?;
+        let made = setup.algorithm(Bytes(0))?;
+        let order = Listed::order(&setup, site)?;
         let mut agreed = setup.parameters(&made);
-        if algorithm.is_none() && setup.usual(Bytes(0)) != setup.usual(LARGEST_MESSAGE) {
+        if setup.algorithm_name(Bytes(0)) != setup.algorithm_name(LARGEST_MESSAGE) {
             // Which one it is depends on the size, which not every rank states.
             agreed.remove("algorithm");
         }
@@ -178,31 +172,35 @@ impl Listed {
         }
         let what = in_words(name, &agreed);
         let (needs_sizes, sizes) = (made.0.needs_sizes(), sizes.map(|(_, sizes)| sizes));
-        let listed =
-            Listed { collective, given, setup, algorithm, needs_sizes, order, sizes, made: RefCell::default() };
+        let listed = Listed { setup, needs_sizes, order, sizes, made: RefCell::default() };
         Ok(Awaited { kind: Kind::Listed(Box::new(listed)), what: what.into() })
     }
 
+    fn shape(&self) -> Shape {
+        self.setup.collective().shape()
+    }
+
     /// All ranks in the order that was asked for, if it is not by number.
-    fn order(shape: &Shape, given: &Given, site: &Site) -> Result<Option<Group>, Error> {
+    fn order(setup: &Setup, site: &Site) -> Result<Option<Group>, Error> {
+        let shape = setup.collective().shape();
         let is_by_rank = shape.blocks == Division::PerRank || shape.combines(0, 2).len() != 2;
-        match given.order {
+        match setup.given().order {
             RankOrder::Cyclic => Ok(None),
             RankOrder::Permuted if is_by_rank => {
                 Err(Error::parameter("order", "permuted", "cyclic, as ranks end with what others have by number"))
             }
-            RankOrder::Permuted => Ok(Some(Group::permuted(given.root, site.ranks()?, site.seed)?)),
+            RankOrder::Permuted => Ok(Some(Group::permuted(setup.root(), site.ranks()?, site.seed)?)),
         }
     }
 
     /// The root, as a rank of the endpoint on which it runs: a permuted order begins with it.
     fn root(&self) -> Rank {
-        if self.order.is_some() { Rank(0) } else { self.given.root }
+        if self.order.is_some() { Rank(0) } else { self.setup.root() }
     }
 
     /// Whether all ranks have to have data of one size.
     fn states_size(&self) -> bool {
-        let shape = self.collective.shape();
+        let shape = self.shape();
         let has_data = shape.blocks != Division::Nothing && shape.before != Holders::Root;
         has_data && self.sizes.is_none() && (shape.before != Holders::Owner || self.needs_sizes)
     }
@@ -212,7 +210,7 @@ impl Listed {
         if let Some(sizes) = &self.sizes {
             return sizes.clone();
         }
-        let shape = self.collective.shape();
+        let shape = self.shape();
         let own = messages.iter().flatten().next().map(Message::size).unwrap_or_default();
         match (shape.blocks, shape.before) {
             (Division::PerRank, Holders::Root) => Sizes::Unknown,
@@ -228,20 +226,20 @@ impl Listed {
     }
 
     /// The algorithm that was asked for, or the usual one for blocks of `bytes`.
-    fn algorithm(&self, bytes: Bytes) -> ProgramResult<AnyAlgorithm> {
-        let name = self.algorithm.as_deref().unwrap_or_else(|| self.setup.usual(bytes));
+    fn algorithm(&self, bytes: Bytes) -> ProgramResult<Rc<AnyAlgorithm>> {
+        let name = self.setup.algorithm_name(bytes);
         if let Some((_, made)) = self.made.borrow().iter().find(|made| made.0 == name) {
-            return Ok(made.clone());
+            return Ok(Rc::clone(made));
         }
-        let made = self.setup.algorithm(Some(name), bytes);
-        let (made, _) = made.map_err(|error| ProgramError::Unfit(error.to_string()))?;
-        self.made.borrow_mut().push((name.to_owned(), made.clone()));
+        let made = self.setup.algorithm(bytes).map_err(|error| ProgramError::Unfit(error.to_string()))?;
+        let made = Rc::new(made.0);
+        self.made.borrow_mut().push((name.to_owned(), Rc::clone(&made)));
         Ok(made)
     }
 
     /// The blocks that rank `me` brings, of which it has `stated` one message each, or one of all.
     fn brought(&self, me: u32, ranks: u32, sizes: &Sizes, stated: Vec<Message>) -> ProgramResult<Vec<Message>> {
-        let brings = self.collective.shape().brings(me, self.root().0, ranks);
+        let brings = self.shape().brings(me, self.root().0, ranks);
         let brought = match (brings.len(), &stated[..]) {
             (0, _) => return Ok(Vec::new()),
             (_, []) => return Err(ProgramError::Unfit(format!("rank {me} has no data; it must bring some"))),
@@ -286,14 +284,15 @@ impl Listed {
             return Err(ProgramError::Unfit(problem));
         }
         let brought = self.brought(me, ranks, &sizes, stated)?;
-        let call = Call { root: self.root(), operator: &self.given.operator, sends: sends(site, sizes.largest()) };
+        let call =
+            Call { root: self.root(), operator: &self.setup.given().operator, sends: sends(site, sizes.largest()) };
         let ended = algorithm.run(endpoint, &call, &sizes, &brought).await?;
         Ok(vec![(!ended.is_empty()).then(|| joined(&ended))])
     }
 
     /// Whether all ranks end with what the root has, so that whoever states a size states the same.
     fn has_one_source(&self) -> bool {
-        let shape = self.collective.shape();
+        let shape = self.shape();
         (shape.blocks, shape.before) == (Division::Whole, Holders::Root)
     }
 }

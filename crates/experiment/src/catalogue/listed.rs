@@ -96,7 +96,7 @@ impl<A: Catalogue> JsonSchema for Named<A> {
     }
 }
 
-/// The parameters of any collective. One that has no use for one of them has no such parameter: see [`Fields`].
+/// The parameters of any collective. One that has no use for one of them has no such parameter: see [`fields`].
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(super) struct Given {
@@ -125,18 +125,16 @@ pub(super) struct Given {
     /// How long it takes to copy a byte into a message that is forwarded, or out of one; no time, if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     reshuffle: Option<Duration>,
-    /// The root.
-    pub(super) root: Rank,
+    /// The root; if left out, rank 0, or the first of a group.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    root: Option<Rank>,
     /// The order of the ranks.
     #[schemars(extend("x-value" = "ORDER"))]
     pub(super) order: RankOrder,
-    /// The ranks that take part, in the order in which they do, such as 5,1,3,7 or 0-7; all, if left out. A root that
-    /// is not named is 0, if it is one of them, otherwise the first.
+    /// The ranks that take part, in the order in which they do, such as 5,1,3,7 or 0-7; all, if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) group: Option<RankList>,
 }
-
-const DEFAULT_ROOT: Rank = Rank(0);
 
 impl Default for Given {
     fn default() -> Given {
@@ -149,7 +147,7 @@ impl Default for Given {
             alpha: None,
             segment: None,
             reshuffle: None,
-            root: DEFAULT_ROOT,
+            root: None,
             order: RankOrder::Cyclic,
             group: None,
         }
@@ -157,19 +155,8 @@ impl Default for Given {
 }
 
 /// The names of the parameters that each collective has use for, by its shape and by what its algorithms ask for.
-static FIELDS: LazyLock<Vec<Vec<&'static str>>> =
-    LazyLock::new(|| Collective::ALL.iter().map(|collective| Fields::of(*collective)).collect());
-
-/// The parameters that a collective has use for.
-struct Fields;
-
-impl Fields {
-    /// Their names.
-    fn named(collective: Collective) -> &'static [&'static str] {
-        &FIELDS[collective as usize]
-    }
-
-    fn of(collective: Collective) -> Vec<&'static str> {
+static FIELDS: LazyLock<Vec<Vec<&'static str>>> = LazyLock::new(|| {
+    let of = |collective: &Collective| {
         let (shape, entries) = (collective.shape(), collective.summaries());
         let asks = |parameter: Parameter| entries.iter().any(|entry| entry.parameters.contains(&parameter));
         let all = [
@@ -187,31 +174,43 @@ impl Fields {
             ("group", true),
         ];
         all.into_iter().filter(|(_, has)| *has).map(|(name, _)| name).collect()
-    }
+    };
+    Collective::ALL.iter().map(of).collect()
+});
 
-    /// What a parameter is for, where that depends on the collective.
-    fn about(collective: Collective, field: &str) -> Option<&'static str> {
-        let shape = collective.shape();
-        let is_for_latency = |it: &Summary| it.parameters.contains(&Parameter::Lambda);
-        match field {
-            "algorithm" if collective.summaries().iter().any(is_for_latency) => Some(
-                "The algorithm; if left out, one made for the lambda or the alpha, where one is given, otherwise one that suits the number of \
-                 nodes and the size.",
-            ),
-            "bytes" => Some(match (shape.blocks, shape.before) {
-                (Division::Whole, Holders::Root) => "Size of the message.",
-                (Division::PerRank, Holders::Root) => "Size of the block for each node.",
-                (Division::PerRank, Holders::Everyone) => "Size of each node's block of the result.",
-                (Division::Nothing | Division::Whole | Division::PerRank, _) => "Size of each node's data.",
-            }),
-            "root" => match (shape.before, shape.after) {
-                (Holders::Root, _) => Some("The root, which begins with all data."),
-                (_, Holders::Root) if shape.reduction.is_some() => Some("The root, which ends with the result."),
-                (_, Holders::Root) => Some("The root, which ends with all data."),
-                _ => Some("The root of a tree."),
-            },
-            _ => None,
-        }
+/// The names of the parameters that a collective has use for.
+fn fields(collective: Collective) -> &'static [&'static str] {
+    &FIELDS[collective as usize]
+}
+
+/// What a parameter is for, where that depends on the collective.
+fn about_field(collective: Collective, field: &str) -> Option<&'static str> {
+    let shape = collective.shape();
+    let is_for_latency = |it: &Summary| it.parameters.contains(&Parameter::Lambda);
+    match field {
+        "algorithm" if collective.summaries().iter().any(is_for_latency) => Some(
+            "The algorithm; if left out, one made for the lambda or the alpha, where one is given, otherwise one that suits the number of \
+             nodes and the size.",
+        ),
+        "bytes" => Some(match (shape.blocks, shape.before) {
+            (Division::Whole, Holders::Root) => "Size of the message.",
+            (Division::PerRank, Holders::Root) => "Size of the block for each node.",
+            (Division::PerRank, Holders::Everyone) => "Size of each node's block of the result.",
+            (Division::Nothing | Division::Whole | Division::PerRank, _) => "Size of each node's data.",
+        }),
+        "root" => match (shape.before, shape.after) {
+            (Holders::Root, _) => {
+                Some("The root, which begins with all data; if left out, rank 0, or the first of a group.")
+            }
+            (_, Holders::Root) if shape.reduction.is_some() => {
+                Some("The root, which ends with the result; if left out, rank 0, or the first of a group.")
+            }
+            (_, Holders::Root) => {
+                Some("The root, which ends with all data; if left out, rank 0, or the first of a group.")
+            }
+            _ => Some("The root of a tree; if left out, rank 0, or the first of a group."),
+        },
+        _ => None,
     }
 }
 
@@ -239,7 +238,7 @@ impl<R> Default for Listed<R> {
 impl<R: Row> Serialize for Listed<R> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let all = serde_json::to_value(&self.0).map_err(serde::ser::Error::custom)?;
-        let written = Fields::named(R::COLLECTIVE).iter().filter_map(|name| Some((*name, all.get(*name)?)));
+        let written = fields(R::COLLECTIVE).iter().filter_map(|name| Some((*name, all.get(*name)?)));
         to.collect_map(written)
     }
 }
@@ -260,8 +259,8 @@ impl<'de, R: Row> Visitor<'de> for ListedVisitor<R> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Listed<R>, A::Error> {
-        let (fields, mut given) = (Fields::named(R::COLLECTIVE), Given::default());
-        while let Some(name) = map.next_key_seed(FieldName(fields))? {
+        let (known, mut given) = (fields(R::COLLECTIVE), Given::default());
+        while let Some(name) = map.next_key_seed(FieldName(known))? {
             match name.as_str() {
                 "bytes" => given.bytes = map.next_value()?,
                 "algorithm" => {
@@ -277,7 +276,7 @@ impl<'de, R: Row> Visitor<'de> for ListedVisitor<R> {
                 "root" => given.root = map.next_value()?,
                 "order" => given.order = map.next_value()?,
                 "group" => given.group = map.next_value()?,
-                name => return Err(A::Error::unknown_field(name, fields)),
+                name => return Err(A::Error::unknown_field(name, known)),
             }
         }
         Ok(Listed(given, PhantomData))
@@ -316,13 +315,13 @@ impl<R: Row> JsonSchema for Listed<R> {
         let mut of_any = Given::json_schema(generator);
         let algorithm = generator.subschema_for::<Option<Named<R::Algorithm>>>();
         let mut properties = Map::new();
-        for &name in Fields::named(R::COLLECTIVE) {
+        for &name in fields(R::COLLECTIVE) {
             let Some(mut schema) = of_any.get("properties").and_then(|all| all.get(name)).cloned() else { continue };
             if let (true, Some(parts)) = (name == "algorithm", schema.as_object_mut()) {
                 parts.remove("type");
                 parts.extend(algorithm.as_object().cloned().unwrap_or_default());
             }
-            if let Some(about) = Fields::about(R::COLLECTIVE, name) {
+            if let Some(about) = about_field(R::COLLECTIVE, name) {
                 schema["description"] = about.into();
             }
             properties.insert(name.to_owned(), schema);
@@ -340,7 +339,7 @@ impl<R: Row> Entry for Listed<R> {
 
     /// Where an algorithm can be made for the latency of the model.
     fn is_in_postal_model() -> bool {
-        Fields::named(R::COLLECTIVE).contains(&Parameter::Lambda.name())
+        fields(R::COLLECTIVE).contains(&Parameter::Lambda.name())
     }
 
     fn prepare(&self, site: &mut Site) -> Result<Box<dyn Ready>, Error> {
@@ -353,6 +352,8 @@ impl<R: Row> Entry for Listed<R> {
 pub(super) struct Setup {
     collective: Collective,
     given: Given,
+    /// The root, as a rank of the program.
+    root: Rank,
     /// Of the program; fewer take part, if a group does.
     ranks: u32,
     /// The parameters that the algorithm may use.
@@ -361,11 +362,26 @@ pub(super) struct Setup {
 }
 
 impl Setup {
+    /// Which it is.
+    pub(super) fn collective(&self) -> Collective {
+        self.collective
+    }
+
+    /// What it was given.
+    pub(super) fn given(&self) -> &Given {
+        &self.given
+    }
+
+    /// The root, as a rank of the program.
+    pub(super) fn root(&self) -> Rank {
+        self.root
+    }
+
     /// The collective at `site`, with these parameters.
     ///
     /// # Errors
     /// A number of ranks that the machine has not; a root that is none of them; a step or a segment of nothing.
-    pub(super) fn new(collective: Collective, mut given: Given, site: &Site) -> Result<Setup, Error> {
+    pub(super) fn new(collective: Collective, given: Given, site: &Site) -> Result<Setup, Error> {
         if given.t0.is_some_and(Duration::is_zero) {
             return Err(Error::parameter("t0", "0", "a time above 0"));
         }
@@ -373,8 +389,8 @@ impl Setup {
             return Err(Error::parameter("segment", Bytes(0), "1 B or more"));
         }
         let ranks = site.ranks()?;
-        Site::check_rank("root", given.root, ranks)?;
-        let mut members = ranks;
+        let (mut members, mut root) = (ranks, given.root.unwrap_or_default());
+        Site::check_rank("root", root, ranks)?;
         if let Some(list) = &given.group {
             let group = list.group();
             let allowed = format!("ranks from 0 to {}", ranks - 1);
@@ -382,11 +398,9 @@ impl Setup {
             if given.order == RankOrder::Permuted {
                 return Err(Error::parameter("order", "permuted", "none beside a group, which has an order"));
             }
-            if group.place_of(given.root).is_none() {
-                if given.root != DEFAULT_ROOT {
-                    return Err(Error::parameter("root", given.root, format!("a rank of the group {list}")));
-                }
-                given.root = group.source();
+            root = given.root.unwrap_or(group.source());
+            if group.place_of(root).is_none() {
+                return Err(Error::parameter("root", root, format!("a rank of the group {list}")));
             }
             members = group.len();
         }
@@ -399,21 +413,22 @@ impl Setup {
             reshuffle: given.reshuffle,
             ..Parameters::of(members)
         };
-        Ok(Setup { collective, given, ranks, inputs, is_postal: site.postal.is_some() })
+        Ok(Setup { collective, given, root, ranks, inputs, is_postal: site.postal.is_some() })
     }
 
-    /// The name of the usual algorithm for blocks of `bytes`.
-    pub(super) fn usual(&self, bytes: Bytes) -> &'static str {
-        self.collective.usual(&self.inputs, bytes)
+    /// The name of the algorithm that was asked for, or of the usual one for blocks of `bytes`.
+    pub(super) fn algorithm_name(&self, bytes: Bytes) -> &str {
+        let usual = || self.collective.usual(&self.inputs, bytes);
+        self.given.algorithm.as_deref().unwrap_or_else(usual)
     }
 
-    /// The algorithm called `name`, or the usual one for blocks of `bytes`, and the parameters that it has used.
+    /// The algorithm that was asked for, or the usual one for blocks of `bytes`, and the parameters that it has used.
     ///
     /// # Errors
     /// A parameter that it lacks; one that it has no use for.
-    pub(super) fn algorithm(&self, name: Option<&str>, bytes: Bytes) -> Result<(AnyAlgorithm, Parameters), Error> {
+    pub(super) fn algorithm(&self, bytes: Bytes) -> Result<(AnyAlgorithm, Parameters), Error> {
         let mut inputs = self.inputs.clone();
-        let name = name.unwrap_or_else(|| self.usual(bytes));
+        let name = self.algorithm_name(bytes);
         let known = self.collective.summaries().into_iter().find(|summary| summary.name == name);
         if inputs.segment.is_some() && known.is_some_and(|it| !it.parameters.contains(&Parameter::Segment)) {
             let allowed = format!("none, as {name} does not cut messages");
@@ -461,11 +476,11 @@ impl Setup {
 
     /// What the result repeats: the parameters that the collective has, and those that the algorithm has used.
     pub(super) fn parameters(&self, (algorithm, inputs): &(AnyAlgorithm, Parameters)) -> Map<String, Value> {
-        let (given, stated) = (&self.given, Fields::named(self.collective));
+        let (given, stated) = (&self.given, fields(self.collective));
         let used = |parameter: Parameter, value: Value| (parameter.name(), value, inputs.has_used(parameter));
         let all = [
             ("bytes", json!(given.bytes.0.0), stated.contains(&"bytes")),
-            ("root", json!(given.root.0), stated.contains(&"root")),
+            ("root", json!(self.root.0), stated.contains(&"root")),
             ("operator", json!(given.operator.to_string()), stated.contains(&"operator")),
             ("order", json!(given.order.name()), given.order == RankOrder::Permuted),
             ("group", json!(given.group), given.group.is_some()),
@@ -496,11 +511,10 @@ impl Setup {
 /// The program for `site`: a collective by the algorithm that is named, or by its usual one.
 fn prepared(collective: Collective, given: Given, site: &Site) -> Result<Box<dyn Ready>, Error> {
     let setup = Setup::new(collective, given, site)?;
-    let Given { bytes: Size(bytes), root, operator, order, .. } = setup.given;
-    let made = setup.algorithm(setup.given.algorithm.as_deref(), bytes)?;
+    let Given { bytes: Size(bytes), operator, order, .. } = setup.given;
+    let made = setup.algorithm(bytes)?;
     let parameters = Value::Object(setup.parameters(&made));
-    let (algorithm, _) = made;
-    let ranks = setup.inputs.ranks;
+    let (algorithm, root, ranks) = (made.0, setup.root, setup.inputs.ranks);
     // A permuted group begins with its root.
     let (group, place) = match (&setup.given.group, order) {
         (Some(group), _) => (group.group().clone(), group.group().place_of(root).map_or(root, Rank)),
@@ -530,7 +544,8 @@ where
 {
     let mut prepared = Prepared::new(program, setup.ranks, parameters).expecting(messages);
     // Where only the root has data at first, the others wait for it.
-    prepared.notes.first = (setup.collective.shape().before == Holders::Root).then_some(setup.given.root);
+    prepared.notes.first = (setup.collective.shape().before == Holders::Root).then_some(setup.root);
+    prepared.notes.taking_part = setup.given.group.as_ref().map(|list| list.group().len());
     prepared.notes.draws = setup.given.order == RankOrder::Permuted;
     let bound = setup.lower_bound();
     Box::new(prepared.with_findings(move |_, _| bound.into_iter().collect()))
