@@ -249,7 +249,25 @@ fn no_row_of_a_list_is_named_outside_it() {
         &topologies,
         &["topology::", "fields::"],
     ));
+    named.extend(models_told_apart());
     assert!(named.is_empty(), "a verb goes through the list and names no row: {named:#?}");
+}
+
+/// Where models of networks are told apart, besides in their own crate and where a world is made of one.
+fn models_told_apart() -> Vec<String> {
+    let allowed = ["crates/models/machines/", "crates/models/virtual-worlds/src/simulated.rs"];
+    // Put together at run time, so that this file does not contain it.
+    let model = ["Interconnect", "::"].concat();
+    let is_allowed = |path: &PathBuf| {
+        let is_test = path.components().any(|part| part.as_os_str() == "tests" || part.as_os_str() == "benches");
+        is_test || allowed.iter().any(|folder| path.starts_with(root().join(folder)))
+    };
+    let others = sources().into_iter().filter(|path| !is_allowed(path));
+    let code = |path: &PathBuf| {
+        let text = fs::read_to_string(path).unwrap();
+        text.split("#[cfg(test)]\nmod ").next().unwrap_or_default().to_owned()
+    };
+    others.filter(|path| code(path).contains(&model)).map(|path| format!("{}: {model}", path.display())).collect()
 }
 
 /// Where a row of the list that begins in a file with some text is named, after one of `prefixes`, outside its own

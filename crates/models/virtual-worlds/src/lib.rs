@@ -14,4 +14,4 @@ mod simulated;
 pub mod sparse;
 pub mod stop;
 
-pub use simulated::{Simulated, waits_for_receivers};
+pub use simulated::Simulated;

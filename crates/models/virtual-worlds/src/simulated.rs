@@ -1,8 +1,7 @@
 //! A machine of any kind as a world: a network of flits, an Ethernet, or the costs of the LogGP model.
 
 use endpoint::{Program, World};
-use machines::model::{Acknowledged, Interconnect, LogGp, Machine, Protocol, SendMode};
-use quantities::Bytes;
+use machines::model::{Interconnect, LogGp, Machine};
 
 use crate::answer::{Answer, Run};
 use crate::ethernet::world::EthernetWorld;
@@ -56,25 +55,5 @@ impl World for Simulated<'_> {
             Interconnect::LogGp(model) if self.on_arrival => self.clock(*model).on_arrival().run(ranks, program),
             Interconnect::LogGp(model) => self.clock(*model).run(ranks, program),
         }
-    }
-}
-
-/// Whether a send of `size` on `machine` completes only after the receiving program has asked for the message.
-pub fn waits_for_receivers(machine: &Machine, size: Bytes) -> bool {
-    match &machine.interconnect {
-        Interconnect::Flits(_) => {
-            let announced = match machine.node.protocol {
-                Protocol::Rendezvous { eager } => eager.is_none_or(|most| size > most),
-                Protocol::Eager | Protocol::SetUp { .. } => false,
-            };
-            match machine.node.send {
-                SendMode::Synchronous { acknowledged: Acknowledged::OnReceive } => true,
-                SendMode::Synchronous { acknowledged: Acknowledged::OnArrival } | SendMode::Blocking => announced,
-                SendMode::NonBlocking => false,
-            }
-        }
-        Interconnect::LogGp(model) => model.rendezvous.is_some_and(|from| size >= from),
-        // It completes when the message is in the send queue, unless many are before it.
-        Interconnect::Ethernet(_) => false,
     }
 }

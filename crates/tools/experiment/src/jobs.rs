@@ -1,6 +1,6 @@
 //! Several jobs running at the same time on one machine, on separate nodes, with background traffic.
 
-use machines::model::{Interconnect, Machine, NodeId};
+use machines::model::{Machine, NodeId};
 use quantities::{Duration, Time};
 use serde_json::{Value, json};
 use virtual_worlds::answer::Answer;
@@ -119,9 +119,9 @@ pub(crate) fn nodes_of_only(job: &Job, ranks: u32, site: &Site) -> Result<Vec<No
 
 /// The nodes of the ranks of a job, taken from those that are free.
 fn nodes_of(job: &Job, ranks: u32, free: &mut Allocation<'_>, seed: u64) -> Result<Vec<NodeId>, Error> {
-    let Machine { interconnect, name, .. } = free.machine();
-    if matches!(interconnect, Interconnect::LogGp(_)) && !job.placement.is_usual(ranks) {
-        let allowed = format!("in-order, as on {name} no node is nearer than another");
+    let machine = free.machine();
+    if machine.model().is_without_contention() && !job.placement.is_usual(ranks) {
+        let allowed = format!("in-order, as on {} no node is nearer than another", machine.name);
         return Err(Error::parameter("placement", &job.placement, allowed));
     }
     Ok(free.place(&job.placement, ranks, seed)?)

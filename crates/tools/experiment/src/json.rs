@@ -1,6 +1,6 @@
 //! A run as JSON.
 
-use machines::model::{FlitNetwork, Interconnect, Place};
+use machines::model::{FlitNetwork, Place};
 use quantities::Duration;
 use report::run::MessageTimes;
 use serde_json::{Map, Value, json};
@@ -47,7 +47,7 @@ impl FinishedRun {
         if let Some(ethernet) = &answer.ethernet {
             object["frames"] = frames(ethernet);
         }
-        if let Interconnect::Flits(network) = &self.machine.interconnect {
+        if let Some(network) = self.machine.network() {
             object["packets"] = json!(answer.packets);
             object["flit_hops"] = json!(answer.flit_hops);
             object["mean_blocking_ps"] = json!(answer.mean_blocking().picoseconds());

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use machines::model::{FlitNetwork, Interconnect, Machine};
+use machines::model::{FlitNetwork, Machine};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use virtual_worlds::flit::network::fast::Fast;
@@ -69,12 +69,8 @@ impl Default for OpenLoop {
 /// # Errors
 /// If the machine has none.
 pub fn network(machine: &Machine) -> Result<&Arc<FlitNetwork>, Error> {
-    match &machine.interconnect {
-        Interconnect::Flits(network) => Ok(network),
-        Interconnect::LogGp(_) | Interconnect::Ethernet(_) => {
-            Err(Error::parameter("machine", machine.name.as_str(), "a machine with a network of routers"))
-        }
-    }
+    let allowed = "a machine with a network of routers";
+    machine.network().ok_or_else(|| Error::parameter("machine", machine.name.as_str(), allowed))
 }
 
 impl OpenLoop {

@@ -1,7 +1,7 @@
 //! The postal model as a machine.
 
 use collectives::postal::{Lambda, Steps};
-use machines::model::{Interconnect, LogGp, Machine, Source};
+use machines::model::{LogGp, Machine, Source};
 use quantities::Duration;
 
 /// The shortest step of at least a microsecond for which every time in the postal model with this latency is a whole
@@ -28,7 +28,7 @@ pub fn postal_machine(lambda: Lambda, t0: Duration) -> Result<Machine, machines:
     Ok(Machine {
         name: format!("the postal model with lambda {lambda}"),
         about: "The postal model: a message takes the same whatever its size, and nothing contends".to_string(),
-        interconnect: Interconnect::LogGp(model),
+        interconnect: model.into(),
         source: Source {
             description: "the postal model".to_string(),
             blake3: String::new(),
@@ -40,6 +40,8 @@ pub fn postal_machine(lambda: Lambda, t0: Duration) -> Result<Machine, machines:
 
 #[cfg(test)]
 mod tests {
+    use machines::model::Interconnect;
+
     use super::*;
 
     #[test]

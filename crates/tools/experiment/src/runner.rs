@@ -7,7 +7,7 @@ use std::sync::Arc;
 use formats::output::{PacketFormat, Unwritable, WholeFile, write_frames, write_packets, write_timeline};
 use launch::rank::Running;
 use launch::wire::Record;
-use machines::model::{Interconnect, Machine, NodeId};
+use machines::model::{Machine, NodeId};
 use quantities::{Bytes, Duration, Rank};
 use report::terminal::amount;
 use serde_json::{Value, json};
@@ -365,10 +365,10 @@ fn provenance_of(program: &Choice, ready: &dyn Ready, provenance: Provenance) ->
 
 /// The engine for `machine`, as `requested` for or the default; none if there are no flits.
 pub(crate) fn engine_of(machine: &Machine, requested: Option<EngineName>) -> Result<Option<EngineName>, Error> {
-    match (&machine.interconnect, requested) {
-        (Interconnect::Flits(_), requested) => Ok(Some(requested.unwrap_or(EngineName::Fast))),
-        (Interconnect::Ethernet(_) | Interconnect::LogGp(_), None) => Ok(None),
-        (Interconnect::Ethernet(_) | Interconnect::LogGp(_), Some(engine)) => {
+    match (machine.network(), requested) {
+        (Some(_), requested) => Ok(Some(requested.unwrap_or(EngineName::Fast))),
+        (None, None) => Ok(None),
+        (None, Some(engine)) => {
             let allowed = format!("none, as {} has no flits to be moved", machine.name);
             Err(Error::parameter("engine", engine.name(), allowed))
         }
@@ -381,7 +381,7 @@ pub(crate) fn is_page(path: &Path) -> bool {
 }
 
 fn packet_format(machine: &Machine, path: &Path) -> Result<PacketFormat, Error> {
-    if matches!(machine.interconnect, Interconnect::LogGp(_)) {
+    if machine.model().payload().is_none() {
         let allowed = "a machine with a network of flits, or an Ethernet";
         return Err(Error::parameter("packets", machine.name.as_str(), allowed));
     }

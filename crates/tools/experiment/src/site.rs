@@ -3,13 +3,10 @@
 use collectives::postal::Lambda;
 use collectives::schedule::SendReceiveOrder;
 use endpoint::Message;
-use machines::model::{Interconnect, Machine};
+use machines::model::Machine;
 use quantities::{Bytes, Duration, Rank};
 
 use crate::Error;
-use virtual_worlds::waits_for_receivers;
-
-use crate::simulate::send_without_waiting;
 
 /// The largest message allowed: its packets can be counted, however small they are.
 pub const LARGEST_MESSAGE: Bytes = Bytes(2 << 30);
@@ -72,7 +69,7 @@ impl Site {
 
     /// Whether messages go over a network, in packets.
     pub fn has_network(&self) -> bool {
-        !self.is_real && has_network(&self.machine)
+        !self.is_real && self.machine.network().is_some()
     }
 
     /// Checks that a message of `largest`, which follows from `parameter`, can be counted in packets.
@@ -85,13 +82,13 @@ impl Site {
 
     /// Whether a send of `size` completes only when the receiving program has the message.
     pub fn waits_for_receivers(&self, size: Bytes) -> bool {
-        !self.is_real && waits_for_receivers(&self.machine, size)
+        !self.is_real && self.machine.waits_for_receivers(size)
     }
 
     /// Makes sends complete when the message has arrived, if they would wait until the receiver asks for it, and
     /// returns whether they would. Messages that a network announces to the receiver are unchanged.
     pub fn send_without_waiting(&mut self) -> bool {
-        send_without_waiting(&mut self.machine)
+        self.machine.send_without_waiting()
     }
 
     /// The order of a rank that both sends and receives in a step, with messages of at most `largest`: where sends wait
@@ -115,20 +112,15 @@ impl Site {
 /// # Errors
 /// More than there are nodes, or zero; none requested on a machine without nodes of its own.
 pub(crate) fn ranks_on(machine: &Machine, requested: Option<u32>) -> Result<u32, Error> {
-    let Machine { nodes, name, interconnect, .. } = machine;
+    let Machine { nodes, name, .. } = machine;
     let allowed = || format!("1 to {nodes}, the nodes of {name}");
-    match (requested, interconnect) {
-        (Some(ranks), _) if ranks == 0 || ranks > *nodes => Err(Error::parameter("nodes", ranks, allowed())),
-        (Some(ranks), _) => Ok(ranks),
-        (None, Interconnect::Flits(_) | Interconnect::Ethernet(_)) => Ok(*nodes),
+    match requested {
+        Some(ranks) if ranks == 0 || ranks > *nodes => Err(Error::parameter("nodes", ranks, allowed())),
+        Some(ranks) => Ok(ranks),
         // Its number of nodes is only an upper limit.
-        (None, Interconnect::LogGp(_)) => Err(Error::parameter("nodes", "nothing", allowed())),
+        None if machine.model().is_without_contention() => Err(Error::parameter("nodes", "nothing", allowed())),
+        None => Ok(*nodes),
     }
-}
-
-/// Whether a machine carries messages over a network, in packets.
-fn has_network(machine: &Machine) -> bool {
-    matches!(machine.interconnect, Interconnect::Flits(_))
 }
 
 /// Checks that `machine` can count a message of `largest`, which follows from `parameter`, in packets.
@@ -136,7 +128,7 @@ fn has_network(machine: &Machine) -> bool {
 /// # Errors
 /// A message that is too long for a network.
 pub fn check_largest(machine: &Machine, parameter: &'static str, largest: Bytes) -> Result<(), Error> {
-    if !has_network(machine) || largest <= LARGEST_MESSAGE {
+    if machine.network().is_none() || largest <= LARGEST_MESSAGE {
         return Ok(());
     }
     let allowed = format!("messages of at most {LARGEST_MESSAGE} on a network");

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use formats::input::InputFile;
 use formats::output::{Cell, Cells, Kind};
-use machines::model::{Interconnect, Machine};
+use machines::model::Machine;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use virtual_worlds::stop::Stop;
@@ -81,7 +81,7 @@ pub struct Row {
 impl Row {
     fn of(point: usize, ended: &FinishedRun) -> Row {
         let answer = &ended.answer;
-        let has_flits = matches!(ended.machine.interconnect, Interconnect::Flits(_));
+        let has_flits = ended.machine.network().is_some();
         Row {
             point,
             makespan_ps: Some(answer.makespan().picoseconds()),

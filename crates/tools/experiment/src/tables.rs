@@ -5,7 +5,7 @@
 use std::io;
 
 use formats::output::{Cell, ColumnOf, Kind, stream_packets, stream_table};
-use machines::model::{Interconnect, Place};
+use machines::model::Place;
 use quantities::{Rank, Time};
 use virtual_worlds::answer::{
     Activity, ChannelStatistics, FrameRecord, MessageRecord, RankStatistics, RouterStatistics, Span,
@@ -77,9 +77,9 @@ impl FinishedRun {
         let written = match name {
             TableName::Ranks => self.stream_ranks(&mut bytes),
             TableName::Channels | TableName::Routers => {
-                let Interconnect::Flits(_) = self.machine.interconnect else {
+                if self.machine.network().is_none() {
                     return Err(self.without(name, "a machine with a network of routers"));
-                };
+                }
                 if name == TableName::Channels {
                     self.stream_channels(&mut bytes)
                 } else {
@@ -87,16 +87,16 @@ impl FinishedRun {
                 }
             }
             TableName::Packets => {
-                let Interconnect::Flits(_) = self.machine.interconnect else {
+                if self.machine.network().is_none() {
                     return Err(self.without(name, "a machine with a network of routers"));
-                };
+                }
                 let Some(packets) = &self.answer.packet_log else { return Ok(None) };
                 stream_packets(&mut bytes, packets, &self.provenance)
             }
             TableName::Frames => {
-                let Interconnect::Ethernet(_) = self.machine.interconnect else {
+                if self.machine.model().ethernet().is_none() {
                     return Err(self.without(name, "an Ethernet"));
-                };
+                }
                 let Some(frames) = &self.answer.frame_log else { return Ok(None) };
                 stream_table(&mut bytes, &FRAMES, frames.iter().copied(), &self.provenance)
             }
@@ -149,7 +149,7 @@ impl FinishedRun {
     }
 
     fn stream_channels(&self, out: &mut Vec<u8>) -> io::Result<()> {
-        let Interconnect::Flits(network) = &self.machine.interconnect else { return Ok(()) };
+        let Some(network) = self.machine.network() else { return Ok(()) };
         let makespan = self.answer.makespan().picoseconds().max(1) as f64;
         let name = |at: Place| place(network, at);
         let rows = self.answer.channels.iter().zip(&network.channels).zip(0u32..).map(|((&used, channel), id)| {
@@ -160,7 +160,7 @@ impl FinishedRun {
     }
 
     fn stream_routers(&self, out: &mut Vec<u8>) -> io::Result<()> {
-        let Interconnect::Flits(network) = &self.machine.interconnect else { return Ok(()) };
+        let Some(network) = self.machine.network() else { return Ok(()) };
         let rows = self.answer.routers.iter().zip(&network.routers).zip(0u32..);
         let rows = rows.map(|((&fared, router), id)| (id, router.name.clone(), fared));
         stream_table(out, &ROUTERS, rows, &self.provenance)

@@ -1,6 +1,6 @@
 //! The page of a machine: what it is, and a map of it.
 
-use machines::model::{Interconnect, Machine};
+use machines::model::Machine;
 use virtual_worlds::answer::{Answer, ChannelStatistics, RouterStatistics};
 use virtual_worlds::sparse::Sparse;
 
@@ -11,7 +11,7 @@ use super::{ChannelShading, NetworkMap, Page};
 pub fn machine_page(machine: &Machine) -> String {
     let mut figures = vec![(u64::from(machine.nodes), "nodes")];
     let mut sections = Vec::new();
-    if let Interconnect::Flits(network) = &machine.interconnect {
+    if let Some(network) = machine.network() {
         let (channels, routers) = (network.channels.len(), network.routers.len());
         figures.extend([(routers as u64, "routers"), (channels as u64, "channels")]);
         let answer = Answer {

@@ -1,7 +1,6 @@
 //! Tables and numbers for people to read.
 
-pub use quantities::counted;
-use quantities::{Bytes, Duration};
+pub use quantities::{amount, bytes_per_second, counted, rounded};
 
 /// The side that the cells of a column are aligned to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,41 +36,10 @@ pub fn columns<const N: usize>(sides: [Side; N], rows: &[[String; N]]) -> String
     text
 }
 
-/// A duration to four digits, in the largest unit that is not larger than the value.
-pub fn rounded(length: Duration) -> String {
-    let picoseconds = length.picoseconds() as f64;
-    scaled(picoseconds, &[("ps", 1.0), ("ns", 1e3), ("us", 1e6), ("ms", 1e9), ("s", 1e12)])
-}
-
-/// A rate to four digits, in the largest unit that is not larger than the value.
-pub fn bytes_per_second(rate: f64) -> String {
-    scaled(rate, &[("B/s", 1.0), ("kB/s", 1e3), ("MB/s", 1e6), ("GB/s", 1e9), ("TB/s", 1e12)])
-}
-
-/// An amount of data to four digits, in the largest binary unit that is not larger than the value.
-pub fn amount(bytes: Bytes) -> String {
-    let unit = |power: u32| 2_f64.powi(10 * power as i32);
-    let units = [("B", 1.0), ("KiB", unit(1)), ("MiB", unit(2)), ("GiB", unit(3)), ("TiB", unit(4))];
-    scaled(bytes.0 as f64, &units)
-}
-
 /// A share in percent with its sign: `+1.2%`.
 pub fn signed_percent(share: f64) -> String {
     let text = format!("{:+.1}%", 100.0 * share);
     if text == "-0.0%" { "+0.0%".to_string() } else { text }
-}
-
-fn scaled(value: f64, units: &[(&str, f64)]) -> String {
-    let largest = units.iter().rev().find(|unit| value >= unit.1).or(units.first());
-    let (name, scale) = largest.copied().unwrap_or(("", 1.0));
-    let value = value / scale;
-    let digits = match value {
-        value if value.fract() == 0.0 || value >= 1000.0 => 0,
-        value if value >= 100.0 => 1,
-        value if value >= 10.0 => 2,
-        _ => 3,
-    };
-    format!("{value:.digits$} {name}")
 }
 
 #[cfg(test)]
@@ -94,18 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_have_four_digits_and_a_unit() {
-        assert_eq!(rounded(Duration::from_picoseconds(1_234_567)), "1.235 us");
-        assert_eq!(rounded(Duration::from_picoseconds(98_765_432)), "98.77 us");
-        assert_eq!(rounded(Duration::from_nanoseconds(7)), "7 ns");
-        assert_eq!(rounded(Duration::ZERO), "0 ps");
-        assert_eq!(bytes_per_second(123_456_789.0), "123.5 MB/s");
-        assert_eq!(
-            ["B", "KiB", "MiB", "GiB", "TiB"].map(|unit| amount(format!("3 {unit}").parse().unwrap_or_default())),
-            ["3 B", "3 KiB", "3 MiB", "3 GiB", "3 TiB"]
-        );
-        assert_eq!(amount(Bytes(67_000_000)), "63.90 MiB");
-        assert_eq!(bytes_per_second(2e15), "2000 TB/s");
+    fn a_share_has_its_sign() {
         assert_eq!([0.0123, -0.5, -0.0001].map(signed_percent), ["+1.2%", "-50.0%", "+0.0%"]);
     }
 }

@@ -23,7 +23,6 @@ use endpoint::World;
 use experiment::Experiment;
 use experiment::simulate::{simulate, simulated};
 use formats::interrupt;
-use virtual_worlds::waits_for_receivers;
 
 /// A program that can be timed on any machine.
 #[derive(Clone, Debug)]
@@ -144,7 +143,7 @@ impl Benchmark {
     /// receivers and the algorithm is one of the CM-5 paper, on whose machine they waited.
     pub fn order(&self, machine: &Machine, ranks: u32) -> SendReceiveOrder {
         let of_the_paper = |largest| {
-            let waits = waits_for_receivers(machine, largest);
+            let waits = machine.waits_for_receivers(largest);
             if waits { SendReceiveOrder::Alternating } else { SendReceiveOrder::Sendrecv }
         };
         match self {
@@ -236,7 +235,7 @@ fn postal(survey: &Survey, machine: &Machine, bytes: Bytes, figure: impl Fn(f64,
 
 /// When sends of `bytes` are complete on `machine`.
 fn sends(machine: &Machine, bytes: Bytes) -> Sends {
-    if waits_for_receivers(machine, bytes) { Sends::Synchronous } else { Sends::Early }
+    if machine.waits_for_receivers(bytes) { Sends::Synchronous } else { Sends::Early }
 }
 
 #[cfg(test)]

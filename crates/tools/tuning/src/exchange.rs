@@ -210,11 +210,7 @@ pub fn branch_of(machine: &Machine, ranks: u32) -> Result<u32, Error> {
 /// # Errors
 /// If the network of the machine is not a tree.
 pub fn root_branch(machine: &Machine) -> Result<u32, Error> {
-    use machines::model::Interconnect::{Ethernet, Flits, LogGp};
-    let branch = match &machine.interconnect {
-        Flits(network) => network.branch(),
-        LogGp(_) | Ethernet(_) => None,
-    };
+    let branch = machine.network().and_then(|network| network.branch());
     let allowed = "a machine whose network is a tree: [topology.fat_tree] or clos";
     branch.ok_or_else(|| Error::parameter("machine", machine.name.as_str(), allowed))
 }

@@ -1,7 +1,7 @@
 //! How long launched ranks take for a program, as it is measured and as it is predicted.
 
 use experiment::{Error, Experiment};
-use machines::model::{Interconnect, Machine};
+use machines::model::Machine;
 use quantities::{Duration, Time};
 use virtual_worlds::stop::Stop;
 
@@ -45,9 +45,9 @@ pub fn median_time(mut times: Vec<Duration>) -> Option<Duration> {
 /// If the machine can't run it, or it has several programs.
 pub fn time(experiment: &Experiment, machine: &Machine, repetitions: Repetitions) -> Result<Duration, Error> {
     let run = experiment.prepare_on(machine.clone())?;
-    let Interconnect::Ethernet(_) = machine.interconnect else {
+    if machine.model().ethernet().is_none() {
         return Ok(run.run(Stop::NEVER)?.answer.makespan().since(Time::ZERO));
-    };
+    }
     let passes = if machine.is_random() { repetitions.passes.min(SIMULATED_PASSES) as usize } else { 1 };
     let mut times = Vec::new();
     for (faults, runs) in (0..).zip(repetitions.runs_of_passes().take(passes)) {

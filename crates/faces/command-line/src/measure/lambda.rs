@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use ::machines::model::{Interconnect, Machine};
+use ::machines::model::Machine;
 use clap::Args;
 use programs::measure::{Experiment, MOST_PARTNERS, MOST_SAMPLES, Measured};
 use quantities::{Bytes, Rank};
@@ -101,14 +101,16 @@ impl Arguments {
             let found = format!("{} with {} nodes", machine.name, machine.nodes);
             return Err(Failure::argument("--machine", found, "a machine with at least 3 nodes"));
         }
-        let ranks = match (self.nodes, &machine.interconnect) {
-            (Some(nodes), _) if nodes < 3 || nodes > machine.nodes => {
+        let ranks = match self.nodes {
+            Some(nodes) if nodes < 3 || nodes > machine.nodes => {
                 return Err(Failure::argument("--nodes", nodes, allowed()));
             }
-            (Some(nodes), _) => nodes,
-            (None, Interconnect::Flits(_) | Interconnect::Ethernet(_)) => machine.nodes,
-            // All of its nodes are equally far from each other: a few are as good as all.
-            (None, Interconnect::LogGp(_)) => machine.nodes.min(self.from.max(MOST_PARTNERS).saturating_add(1)),
+            Some(nodes) => nodes,
+            // Where no node is nearer than another, a few are as good as all.
+            None if machine.model().is_without_contention() => {
+                machine.nodes.min(self.from.max(MOST_PARTNERS).saturating_add(1))
+            }
+            None => machine.nodes,
         };
         let partners = self.partners.unwrap_or(DEFAULT_PARTNERS.min(ranks - 1));
         if partners >= ranks {

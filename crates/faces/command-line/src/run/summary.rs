@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use machines::model::{FlitNetwork, Interconnect, NodeId};
+use machines::model::{FlitNetwork, NodeId};
 use messaging::memory::Points;
 use quantities::{Bytes, Duration, Time};
 use serde_json::{Value, json};
@@ -23,10 +23,7 @@ const MOST_NODES: usize = 16;
 
 /// The printed report of a finished run.
 pub(super) fn summary(ended: &FinishedRun, as_json: bool) -> String {
-    let network = match &ended.machine.interconnect {
-        Interconnect::Flits(network) => Some(&**network),
-        Interconnect::LogGp(_) | Interconnect::Ethernet(_) => None,
-    };
+    let network = ended.machine.network().map(|network| &**network);
     if as_json { json(ended) } else { text(ended, network) }
 }
 
@@ -51,7 +48,7 @@ fn text(ended: &FinishedRun, network: Option<&FlitNetwork>) -> String {
         ended.provenance.parameters().iter().map(|(name, value)| format!("{name} {}", unquoted(value))).collect();
     let ranks = answer.finish.len();
     let on = &ended.machine.name;
-    let each = if shares_nodes(&ended.machine.interconnect) { "rank" } else { "node" };
+    let each = if ended.machine.model().processes() > 1 { "rank" } else { "node" };
     let some = ended.notes.taking_part.map(|members| format!("{members} of ")).unwrap_or_default();
     let ranks = counted(ranks, each);
     let mut text = format!("{} on {some}{ranks} of {on} ({})\n", ended.program, parameters.join(", "));
@@ -81,14 +78,6 @@ fn text(ended: &FinishedRun, network: Option<&FlitNetwork>) -> String {
         text += &hot_routers(network, answer);
     }
     text
-}
-
-/// Whether several ranks run on a node.
-fn shares_nodes(interconnect: &Interconnect) -> bool {
-    match interconnect {
-        Interconnect::Ethernet(ethernet) => ethernet.processes() > 1,
-        Interconnect::Flits(_) | Interconnect::LogGp(_) => false,
-    }
 }
 
 /// The nodes of a program's ranks, in order of rank, if they are not those with the ranks' numbers.

@@ -1,15 +1,103 @@
 //! A switched Ethernet.
 
+mod words;
+
 use quantities::{Bytes, Duration};
 use serde_json::{Value, json};
 
-use super::NetworkModel;
+use super::{LeastTimes, NetworkModel, RankTraffic, SharedWire};
 use crate::facts::Facts;
-use crate::model::{BroadcastProtocol, Ethernet, Faults, Memory, Messaging, Repeat, Trunk};
+use crate::model::{BroadcastProtocol, Ethernet, Faults, Memory, Messaging, NodeCosts, NodeId, Repeat, Trunk};
+
+/// A frame without payload, as it is on the wire: padded to 64 bytes, plus 8 bytes before it. [B]
+const SHORTEST_FRAME: u64 = 72;
 
 impl NetworkModel for Ethernet {
+    fn ethernet(&self) -> Option<&Ethernet> {
+        Some(self)
+    }
+
     fn is_random(&self) -> bool {
         self.faults != Faults::NONE
+    }
+
+    fn payload(&self) -> Option<Bytes> {
+        Some(self.payload)
+    }
+
+    fn processes(&self) -> u32 {
+        Ethernet::processes(self)
+    }
+
+    /// There is one. Of those joined by a trunk, jobs know nothing.
+    fn switch_of(&self, _node: NodeId) -> Option<u32> {
+        Some(0)
+    }
+
+    fn copy_time(&self, _node: &NodeCosts, size: Bytes) -> Duration {
+        self.copy * size.0
+    }
+
+    /// It completes when the message is in the send queue, unless many are before it.
+    fn waits_for_receivers(&self, _node: &NodeCosts, _size: Bytes) -> bool {
+        false
+    }
+
+    fn holds_processor(&self, _node: &NodeCosts, _size: Option<Bytes>) -> bool {
+        true
+    }
+
+    fn send_without_waiting(&mut self, _node: &mut NodeCosts) -> bool {
+        false
+    }
+
+    fn least_work(&self, _node: &NodeCosts, sent: RankTraffic, received: RankTraffic) -> Duration {
+        let for_each = |cost: Duration, count: u64| cost.picoseconds().saturating_mul(count);
+        let (send, receive, copied) = match &self.memory {
+            // Each message goes over the wire or through memory, whichever costs less.
+            Some(memory) => (
+                for_each(self.send.min(memory.send), sent.messages),
+                for_each(self.receive.min(memory.receive), received.messages),
+                for_each(self.copy.min(memory.copy), sent.bytes),
+            ),
+            None => {
+                let frames = |it: RankTraffic| it.bytes.div_ceil(self.payload.0).max(it.messages);
+                (
+                    for_each(self.send, frames(sent)),
+                    for_each(self.receive, frames(received)),
+                    for_each(self.copy, sent.bytes.saturating_add(received.bytes)),
+                )
+            }
+        };
+        Duration::from_picoseconds(send.saturating_add(receive).saturating_add(copied))
+    }
+
+    fn least_times(&self, _node: &NodeCosts) -> LeastTimes {
+        // If a token bucket takes the place of a wire, a frame may pass at once.
+        let on_wire = self.rate.time_of(Bytes(SHORTEST_FRAME));
+        let wire = if self.bucket.is_some() { Duration::ZERO } else { on_wire };
+        let latency = self.send + (wire + self.wire_latency) * 2 + self.switch_latency + self.receive;
+        let gap = wire.min(self.send);
+        match self.memory {
+            Some(memory) => {
+                LeastTimes { gap: gap.min(memory.send), latency: latency.min(memory.send + memory.receive) }
+            }
+            None => LeastTimes { gap, latency },
+        }
+    }
+
+    fn least_transfer(&self, _node: &NodeCosts, bytes: Bytes) -> Duration {
+        if self.memory.is_some() {
+            // Other processes of the node may put all of it into memory, at the same time.
+            return Duration::ZERO;
+        }
+        let at_once = self.bucket.unwrap_or_default();
+        self.rate.time_of(Bytes(bytes.0.saturating_sub(at_once.0)))
+    }
+
+    fn shared_wire(&self) -> Option<SharedWire> {
+        let (processes, at_once) = (Ethernet::processes(self), self.bucket.unwrap_or_default());
+        (processes > 1).then_some(SharedWire { processes, rate: self.rate, at_once })
     }
 
     /// The switches, and a wire in each direction, including those between the switches. Processes of one node share
@@ -18,6 +106,10 @@ impl NetworkModel for Ethernet {
         let trunks = usize::from(self.trunk.is_some());
         let channels = 2 * (nodes.div_ceil(self.processes()) as usize + trunks);
         Facts { nodes, routers: 1 + trunks, channels, network: None }
+    }
+
+    fn in_words(&self, _node: &NodeCosts) -> Vec<(&'static str, String)> {
+        words::in_words(self)
     }
 
     fn json(&self) -> (&'static str, Value) {

@@ -1,15 +1,23 @@
 //! A network of routers, simulated to the flit.
 
+mod bounds;
+mod words;
+
+use std::sync::Arc;
+
 use quantities::{Bytes, Duration};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::NetworkModel;
+use super::{LeastTimes, NetworkModel, RankTraffic};
 use crate::facts::{self, Facts};
-use crate::model::{Arbitration, Channel, ChannelId, FlitNetwork, Place, Router, Switching};
+use crate::model::{
+    Acknowledged, Arbitration, Channel, ChannelId, FlitNetwork, NodeCosts, NodeId, Place, Protocol, Router, SendMode,
+    Switching,
+};
 
-impl NetworkModel for FlitNetwork {
-    fn flits(&self) -> Option<&FlitNetwork> {
+impl NetworkModel for Arc<FlitNetwork> {
+    fn flits(&self) -> Option<&Arc<FlitNetwork>> {
         Some(self)
     }
 
@@ -17,9 +25,65 @@ impl NetworkModel for FlitNetwork {
         self.selection.is_random() || self.routing.choices() > 1
     }
 
+    fn payload(&self) -> Option<Bytes> {
+        Some(self.packet.payload)
+    }
+
+    fn switch_of(&self, node: NodeId) -> Option<u32> {
+        Some(self.home(node).0)
+    }
+
+    fn nodes_per_group(&self) -> Option<u32> {
+        self.group
+    }
+
+    fn copy_time(&self, node: &NodeCosts, size: Bytes) -> Duration {
+        node.copy_rate.map_or(Duration::ZERO, |rate| rate.time_of(size))
+    }
+
+    fn waits_for_receivers(&self, node: &NodeCosts, size: Bytes) -> bool {
+        let announced = match node.protocol {
+            Protocol::Rendezvous { eager } => eager.is_none_or(|most| size > most),
+            Protocol::Eager | Protocol::SetUp { .. } => false,
+        };
+        match node.send {
+            SendMode::Synchronous { acknowledged: Acknowledged::OnReceive } => true,
+            SendMode::Synchronous { acknowledged: Acknowledged::OnArrival } | SendMode::Blocking => announced,
+            SendMode::NonBlocking => false,
+        }
+    }
+
+    fn holds_processor(&self, node: &NodeCosts, _size: Option<Bytes>) -> bool {
+        node.send == SendMode::NonBlocking
+    }
+
+    fn send_without_waiting(&mut self, node: &mut NodeCosts) -> bool {
+        let waits = node.send == SendMode::Synchronous { acknowledged: Acknowledged::OnReceive };
+        if waits {
+            node.send = SendMode::Synchronous { acknowledged: Acknowledged::OnArrival };
+        }
+        waits
+    }
+
+    fn least_work(&self, node: &NodeCosts, sent: RankTraffic, received: RankTraffic) -> Duration {
+        bounds::least_work(self, node, sent, received)
+    }
+
+    fn least_times(&self, node: &NodeCosts) -> LeastTimes {
+        bounds::least_times(self, node)
+    }
+
+    fn least_transfer(&self, node: &NodeCosts, bytes: Bytes) -> Duration {
+        bounds::least_transfer(self, node, bytes)
+    }
+
     fn facts(&self, nodes: u32) -> Facts {
         let network = (nodes > 1).then(|| facts::of_network(self));
         Facts { nodes, routers: self.routers.len(), channels: self.channels.len(), network }
+    }
+
+    fn in_words(&self, node: &NodeCosts) -> Vec<(&'static str, String)> {
+        words::in_words(self, node)
     }
 
     fn json(&self) -> (&'static str, Value) {

@@ -1,12 +1,11 @@
 //! The walk from the end of a run back to its beginning, along the dependencies that delayed it.
 
-use machines::model::{Interconnect, Machine, SendMode};
+use machines::model::Machine;
 use quantities::{Rank, Time};
 
 use super::trace::Trace;
 use super::{Cause, Parts, Step, Stretch};
 use crate::answer::{Activity, MessageRecord};
-use crate::waits_for_receivers;
 
 /// The walk, and the steps taken so far.
 pub(super) struct Backwards<'run> {
@@ -100,7 +99,7 @@ impl<'run> Backwards<'run> {
     /// could itself go on at `own`.
     fn receiver_that_came_late(&self, message: u32, own: Time, end: Time) -> Option<(u32, Time)> {
         let record = self.trace.message(message);
-        let receive = self.trace.receiver_of(message).filter(|_| waits_for_receivers(self.machine, record.size))?;
+        let receive = self.trace.receiver_of(message).filter(|_| self.machine.waits_for_receivers(record.size))?;
         let posted = self.own(receive, self.trace.operation(receive).end);
         (posted > own && posted > record.arrived && posted <= end).then_some((receive, posted))
     }
@@ -128,14 +127,8 @@ impl<'run> Backwards<'run> {
         if self.trace.operation(operation).activity != Activity::Send {
             return true;
         }
-        match &self.machine.interconnect {
-            Interconnect::LogGp(_) => {
-                let message = self.trace.message_of(operation).map(|message| self.trace.message(message));
-                message.is_none_or(|message| !waits_for_receivers(self.machine, message.size))
-            }
-            Interconnect::Flits(_) => self.machine.node.send == SendMode::NonBlocking,
-            Interconnect::Ethernet(_) => true,
-        }
+        let size = self.trace.message_of(operation).map(|message| self.trace.message(message).size);
+        self.machine.model().holds_processor(&self.machine.node, size)
     }
 
     fn cause(&self, message: u32, stretch: Stretch) -> Cause {

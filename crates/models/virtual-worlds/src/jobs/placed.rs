@@ -1,7 +1,7 @@
 //! A program that has the machine to itself, on nodes of its own choice. Its results are by rank, as on nodes in order.
 
 use endpoint::{Error, Program, Result, World};
-use machines::model::{Interconnect, NodeId};
+use machines::model::NodeId;
 use quantities::{Rank, Time};
 
 use super::Job;
@@ -39,7 +39,7 @@ impl World for Placed<'_> {
                 nodes.len()
             )));
         }
-        let on_ethernet = matches!(world.machine.interconnect, Interconnect::Ethernet(_));
+        let on_ethernet = world.machine.model().ethernet().is_some();
         let job = Job { name: String::new(), program, nodes: nodes.to_vec(), start: Time::ZERO };
         let program = Jobs::new(std::slice::from_ref(&job), world.machine.nodes, on_ethernet)?.without_names();
         let (results, answer) = world.run(program.nodes(), &program)?;

@@ -22,7 +22,7 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-use machines::model::{Interconnect, Machine, NodeId};
+use machines::model::{Machine, NodeId};
 use serde::{Deserialize, Serialize};
 
 use crate::flit::traffic::Stream;
@@ -259,22 +259,25 @@ impl<'a> Allocation<'a> {
     /// The number of the switch or group of a node.
     fn unit_of(&self, placement: &Placement, unit: Unit) -> Result<Box<dyn Fn(u32) -> u32 + 'a>, PlacementError> {
         let name = &self.machine.name;
-        match (&self.machine.interconnect, unit) {
-            (Interconnect::Flits(network), Unit::Switch) => Ok(Box::new(|node| network.home(NodeId(node)).0)),
-            (Interconnect::Flits(network), Unit::Group) => match network.group {
-                Some(size) => Ok(Box::new(move |node| node / size)),
-                None => {
-                    let allowed = format!("{}; switches; in-order; random", machines::topologies_with_groups());
-                    Err(placement.error(format!("{name}, whose topology has no groups"), allowed))
-                }
-            },
-            (Interconnect::Ethernet(_), Unit::Switch) => Ok(Box::new(|_| 0)),
-            (Interconnect::Ethernet(_) | Interconnect::LogGp(_), _) => {
-                let what = if unit == Unit::Switch { "switches" } else { "groups" };
-                Err(placement
-                    .error(format!("{name}, which has no {what}"), "in-order, random, or nodes such as 0-7,12"))
+        let model = self.machine.model();
+        match unit {
+            Unit::Switch if model.switch_of(NodeId(0)).is_some() => {
+                return Ok(Box::new(move |node| model.switch_of(NodeId(node)).unwrap_or_default()));
             }
+            Unit::Group => {
+                if let Some(size) = model.nodes_per_group() {
+                    return Ok(Box::new(move |node| node / size));
+                }
+                if model.flits().is_some() {
+                    let allowed = format!("{}; switches; in-order; random", machines::topologies_with_groups());
+                    return Err(placement.error(format!("{name}, whose topology has no groups"), allowed));
+                }
+            }
+            Unit::Switch => {}
         }
+        let what = if unit == Unit::Switch { "switches" } else { "groups" };
+        let allowed = "in-order, random, or nodes such as 0-7,12";
+        Err(placement.error(format!("{name}, which has no {what}"), allowed))
     }
 
     /// Units that hold no rank, then what is left of others.

@@ -1,7 +1,7 @@
 //! Running jobs, beside each other or alone.
 
 use endpoint::{Error, Program, Result, World};
-use machines::model::{Interconnect, NodeId};
+use machines::model::NodeId;
 use quantities::{Rank, Time};
 
 use super::program::{Jobs, Seat};
@@ -28,7 +28,7 @@ impl Simulated<'_> {
             let run = JobRun { results, start: Time::ZERO, finish: answer.finish.clone() };
             return Ok(JobsRun { jobs: vec![run], answer });
         }
-        let on_ethernet = matches!(self.machine.interconnect, Interconnect::Ethernet(_));
+        let on_ethernet = self.machine.model().ethernet().is_some();
         let program = Jobs::new(jobs, self.machine.nodes, on_ethernet)?;
         let is_used = |NodeId(node)| program.seat(Rank(node)).is_some();
         let (results, mut answer) = self.run_with_background(program.nodes(), &program, background, is_used)?;
@@ -56,7 +56,7 @@ impl Simulated<'_> {
         is_used: impl Fn(NodeId) -> bool,
     ) -> Run<P::Output> {
         let Some(Background { load, sources }) = background else { return self.run(ranks, program) };
-        let Interconnect::Flits(network) = &self.machine.interconnect else {
+        let Some(network) = self.machine.network() else {
             let name = &self.machine.name;
             let reason = format!(
                 "background traffic: found {name}, which has no network of flits; allowed is a machine that has one"

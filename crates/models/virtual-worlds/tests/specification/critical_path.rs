@@ -264,7 +264,7 @@ proptest! {
         // A setting that the machine does not have is left out.
         let machine = machines::load_with(name, &settings).or_else(|_| machines::load(name)).unwrap();
         let (bytes, ranks) = (Bytes(bytes), 2 * pairs);
-        let waits = maquette_virtual_worlds::waits_for_receivers(&machine, bytes);
+        let waits = machine.waits_for_receivers(bytes);
         match if waits { 3 + program % 2 } else { program } {
             0 => path(&machine, ranks, &AllPairs { bytes, rounds: 2, order: PartnerOrder::Shift }),
             1 => path(&machine, ranks, &AllPairs { bytes, rounds: 1, order: PartnerOrder::Shuffled { seed } }),

@@ -6,7 +6,7 @@ use endpoint::{Error as ProgramError, Result as ProgramResult};
 use formats::input::{self, DigestingReader, InputFile};
 use launch::rank::Running;
 use launch::wire::Record;
-use machines::model::{Interconnect, Machine, NodeId};
+use machines::model::{Machine, NodeId};
 use quantities::{Bytes, Duration, FileFormat};
 use replay::goal::{self, GoalAnswer, OperationKind, Player, ReadError, RunGoal, Unreceived};
 use schemars::JsonSchema;
@@ -85,7 +85,7 @@ impl Entry for Goal {
             prepared.notes.files.push(read);
             return Ok(Box::new(prepared));
         }
-        if !matches!(site.machine.interconnect, Interconnect::LogGp(_)) {
+        if site.machine.model().payload().is_some() {
             check_sizes(&schedule)?;
         }
         let notes = Notes { parameters, expected_messages: messages, files: vec![read], ..Notes::default() };

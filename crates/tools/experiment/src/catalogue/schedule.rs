@@ -6,7 +6,6 @@ use collectives::schedule::{
     self, Measures, OverlappedSchedule, Pacing, Pattern, ReadError, Rule, Scheduled, SendReceiveOrder,
 };
 use formats::input::{self, InputFile};
-use machines::model::Interconnect;
 use quantities::{Bytes, Duration, Rank};
 use report::terminal::rounded;
 use schemars::JsonSchema;
@@ -142,11 +141,7 @@ impl Own {
         if bytes.0 == 0 || site.is_real {
             return Own { bytes, copies: Vec::new() };
         }
-        let copy = |bytes: Bytes| match &machine.interconnect {
-            Interconnect::Flits(_) => machine.node.copy_rate.map_or(Duration::ZERO, |rate| rate.time_of(bytes)),
-            Interconnect::LogGp(model) => model.overhead_per_byte * bytes.0,
-            Interconnect::Ethernet(model) => model.copy * bytes.0,
-        };
+        let copy = |bytes: Bytes| machine.model().copy_time(&machine.node, bytes);
         Own { bytes, copies: (0..pattern.ranks()).map(|rank| copy(pattern.own(Rank(rank)))).collect() }
     }
 

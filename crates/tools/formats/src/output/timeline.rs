@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, Write};
 
-use machines::model::{FlitNetwork, Interconnect, Machine, Place};
+use machines::model::{FlitNetwork, Machine, Place};
 use quantities::{Duration, Rank, Time};
 use serde::Serialize;
 use serde_json::Value;
@@ -39,7 +39,7 @@ pub fn write_timeline(
     if let Some(timeline) = &answer.timeline {
         trace.ranks(timeline)?;
     }
-    if let (Interconnect::Flits(network), Some(packets)) = (&machine.interconnect, &answer.packet_log) {
+    if let (Some(network), Some(packets)) = (machine.network(), &answer.packet_log) {
         trace.process(CHANNELS, "channels")?;
         for (id, used) in answer.channels.iter().enumerate() {
             if used.packets > 0 {

@@ -10,7 +10,7 @@ mod waits;
 
 use std::iter::{once_with, zip};
 
-use machines::model::{FlitNetwork, Interconnect, Machine};
+use machines::model::{FlitNetwork, Machine};
 use quantities::{Duration, Rank, Time};
 use virtual_worlds::answer::{Answer, Timeline};
 use virtual_worlds::critical_path::{CriticalPath, Trace};
@@ -172,7 +172,7 @@ impl RunPage<'_> {
             if self.jobs.is_empty() { answer.finish.len() } else { self.jobs.iter().map(|job| job.nodes.len()).sum() };
         let mut tally =
             vec![("makespan", time(makespan)), ("ranks", count(ranks as u64)), ("messages", count(answer.messages))];
-        if let Interconnect::Flits(_) = self.machine.interconnect {
+        if self.machine.network().is_some() {
             tally.push(("packets", count(answer.packets)));
             tally.push(("mean blocking of a packet", time(answer.mean_blocking())));
         }
@@ -225,18 +225,14 @@ impl RunPage<'_> {
     /// The network with its hot spots, and the busiest channels.
     fn network(&self) -> Option<Element> {
         let section = section("network", "What channels carried, and where headers waited");
-        match &self.machine.interconnect {
-            Interconnect::Flits(network) => {
-                Some(section.child(self.map(network)).children(tables::network(network, self.answer)))
-            }
-            Interconnect::Ethernet(_) => self.answer.ethernet.as_ref().map(|ethernet| {
-                section
-                    .child(paragraph("Every node has one wire to the switch and one from it."))
-                    .child(tables::wires(self.answer, ethernet))
-                    .children(ethernet.trunk_busy.map(|busy| tables::trunk(self.answer, busy)))
-            }),
-            Interconnect::LogGp(_) => None,
+        if let Some(network) = self.machine.network() {
+            return Some(section.child(self.map(network)).children(tables::network(network, self.answer)));
         }
+        let ethernet = self.answer.ethernet.as_ref()?;
+        let wires = section
+            .child(paragraph("Every node has one wire to the switch and one from it."))
+            .child(tables::wires(self.answer, ethernet));
+        Some(wires.children(ethernet.trunk_busy.map(|busy| tables::trunk(self.answer, busy))))
     }
 
     fn map(&self, network: &FlitNetwork) -> Element {

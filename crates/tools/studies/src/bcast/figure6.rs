@@ -1,7 +1,6 @@
 //! Figure 6: how much memory a shared buffer saves.
 
 use endpoint::{Message, Tag};
-use machines::model::Interconnect;
 use messaging::memory::Points;
 use messaging::{BroadcastProtocol, Engine, Parameters, Push};
 use quantities::{Rank, Time};
@@ -38,10 +37,8 @@ fn failed(why: impl ToString) -> MissingAnswer {
 
 /// The messaging of dp-smp-8.
 fn ours() -> Result<Parameters, MissingAnswer> {
-    match machines::load("dp-smp-8").map_err(failed)?.interconnect {
-        Interconnect::Ethernet(ethernet) => Ok(parameters(&ethernet)),
-        Interconnect::Flits(_) | Interconnect::LogGp(_) => Err(failed("it is no Ethernet")),
-    }
+    let machine = machines::load("dp-smp-8").map_err(failed)?;
+    machine.model().ethernet().map(parameters).ok_or_else(|| failed("it is no Ethernet"))
 }
 
 /// The share of memory that a broadcast saves over a channel to every rank, counting everything that the sending side

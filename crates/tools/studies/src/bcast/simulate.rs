@@ -2,7 +2,7 @@
 
 use collectives::broadcast::{Algorithm, Recursive};
 use endpoint::Program;
-use machines::model::{Interconnect, Machine};
+use machines::model::Machine;
 use programs::benchmarks::{BroadcastReply, By, PingPong};
 use quantities::{Bytes, Duration, Rank, Time};
 use serde::{Deserialize, Serialize};
@@ -117,10 +117,7 @@ fn lossy(trouble: Trouble, seed: u32, costs: Costs) -> Result<Measured, String> 
     let machine = machine(System::PushPull, trouble.settings(), costs)?;
     let (results, answer) = on(&machine, NODES, seed, &CheckedBroadcasts { messages: MESSAGES })?;
     let right = results.into_iter().map(|right| Ok((right.map_err(run_error)?, MESSAGES)));
-    let header = match &machine.interconnect {
-        Interconnect::Ethernet(ethernet) => ethernet.messaging.header.unwrap_or(Bytes(0)),
-        Interconnect::Flits(_) | Interconnect::LogGp(_) => Bytes(0),
-    };
+    let header = machine.model().ethernet().and_then(|ethernet| ethernet.messaging.header).unwrap_or_default();
     let log = answer.frame_log.as_deref().unwrap_or_default();
     Ok(Measured {
         time: answer.makespan().since(Time::ZERO),

@@ -10,7 +10,7 @@ use virtual_worlds::flit::world::Options;
 
 use super::job::{Job, SENSITIVITY};
 use crate::costs::Costs;
-use experiment::simulate::{send_without_waiting, simulate};
+use experiment::simulate::simulate;
 use experiment::words;
 use linear_hash::build::{Built, Split, entries_of_chunk};
 
@@ -98,7 +98,7 @@ fn machine(job: &Job, costs: Costs) -> Result<Machine, String> {
     let mut machine = costs.machine(("parsytec-cc", job.platform.preset()), &[], &[&CHOSEN])?;
     let cost = machine.node.processor_send.picoseconds() / u64::from(job.cheaper.max(1));
     machine.node.processor_send = Duration::from_picoseconds(cost);
-    send_without_waiting(&mut machine);
+    machine.send_without_waiting();
     Ok(machine)
 }
 

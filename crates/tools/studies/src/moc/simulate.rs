@@ -3,7 +3,7 @@
 use std::time::{Duration as WallTime, Instant};
 
 use endpoint::Program;
-use machines::model::{FlitNetwork, Interconnect, Machine, NodeId};
+use machines::model::{FlitNetwork, Machine, NodeId};
 use programs::benchmarks::{AllPairs, BothBegin, EqualDist, PartnerOrder, PingPong, UnequalDist};
 use quantities::{Bytes, Rank, Time};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -109,12 +109,8 @@ pub fn machine(job: &Job, setup: &Setup) -> Result<Machine, String> {
 /// # Errors
 /// If it has none.
 pub fn network(machine: &Machine) -> Result<&FlitNetwork, String> {
-    match &machine.interconnect {
-        Interconnect::Flits(network) => Ok(network),
-        Interconnect::LogGp(_) | Interconnect::Ethernet(_) => {
-            Err(format!("{} has no network of routers", machine.name))
-        }
-    }
+    let network = machine.network().map(|network| &**network);
+    network.ok_or_else(|| format!("{} has no network of routers", machine.name))
 }
 
 /// A node that is `hops` away from node 0: channels on the Mesh of Clos, links between nodes on the GCel.

@@ -6,16 +6,13 @@ use std::fmt;
 
 use collectives::schedule::{Pattern, Transfer};
 use machines::facts::{bits_per_second_across, halvings};
-use machines::model::{
-    Channel, ChannelId, Ethernet, FlitNetwork, Interconnect, LogGp, Machine, NodeCosts, Protocol, SendMode,
-};
+use machines::model::Machine;
+use machines::network_model::{LeastTimes, RankTraffic, SharedWire};
 use quantities::{Bytes, Duration, Rank, Rate};
 
 use super::Question;
 use crate::benchmark::Site;
 
-/// A frame without payload, as it is on the wire: padded to 64 bytes, plus 8 bytes before it. [B]
-const SHORTEST_FRAME: u64 = 72;
 /// The most channels of a network whose cuts are worked out for a plan.
 const MOST_CHANNELS: usize = 1 << 16;
 
@@ -94,7 +91,7 @@ pub(super) fn on(question: &Question, site: &Site<'_>) -> Bound {
 /// The bounds from what must go from one half of the nodes to the other, for several ways of halving them: whatever
 /// goes between two sets of nodes goes through the narrowest cut between them.
 fn across(question: &Question, site: &Site<'_>) -> Vec<Bound> {
-    let Interconnect::Flits(network) = &site.machine.interconnect else { return Vec::new() };
+    let Some(network) = site.machine.network() else { return Vec::new() };
     if network.channels.len() > MOST_CHANNELS {
         return Vec::new();
     }
@@ -151,7 +148,7 @@ pub(super) fn of(question: &Question, machine: &Machine) -> Bound {
             // Messages may be forwarded together: that a rank has a message for each other does not mean that it sends
             // as many.
             let all = Bytes(others.saturating_mul(bytes.0));
-            let own = Traffic::of(others.min(1), all);
+            let own = traffic_of(others.min(1), all);
             let of_node = |beside: u64| beside.saturating_mul(u64::from(ranks) - beside).saturating_mul(bytes.0);
             [wire(machine, ranks, of_node), channel(machine, ranks, all), processors(machine, own, own)]
         }
@@ -159,9 +156,9 @@ pub(super) fn of(question: &Question, machine: &Machine) -> Bound {
             let (shape, size) = (collective.shape(), |blocks: u64| Bytes(blocks.saturating_mul(bytes.0)));
             let least = shape.least_traffic(ranks);
             let traffic =
-                |blocks: u64| Traffic::of(others.min(1).min(blocks.max(u64::from(bytes.0 == 0))), size(blocks));
-            let receiving = processors(machine, Traffic::default(), traffic(least.received));
-            let sending = processors(machine, traffic(least.sent), Traffic::default());
+                |blocks: u64| traffic_of(others.min(1).min(blocks.max(u64::from(bytes.0 == 0))), size(blocks));
+            let receiving = processors(machine, RankTraffic::default(), traffic(least.received));
+            let sending = processors(machine, traffic(least.sent), RankTraffic::default());
             let both = processors(machine, traffic(least.of_one.sent), traffic(least.of_one.received));
             let most = size(least.received.max(least.sent));
             let of_node = |beside: u64| size(shape.least_between(beside as u32, ranks)).0;
@@ -196,7 +193,7 @@ pub(super) fn without_forwarding(question: &Question, machine: &Machine) -> Boun
     let &Question::Complete { ranks, bytes } = question else { return of(question, machine) };
     let messages = u64::from(ranks.saturating_sub(1));
     let all = Bytes(messages.saturating_mul(bytes.0));
-    let own = Traffic::of(messages, all);
+    let own = traffic_of(messages, all);
     larger(busiest(machine, messages, all), processors(machine, own, own))
 }
 
@@ -210,24 +207,14 @@ fn larger(one: Bound, other: Bound) -> Bound {
     if other.time > one.time { other } else { one }
 }
 
-/// The data that a rank sends, or receives.
-#[derive(Clone, Copy, Debug, Default)]
-struct Traffic {
-    messages: u64,
-    /// [B]
-    bytes: u64,
-}
-
-impl Traffic {
-    /// This many bytes in at least `messages` messages.
-    fn of(messages: u64, Bytes(bytes): Bytes) -> Traffic {
-        Traffic { messages, bytes }
-    }
+/// This many bytes in at least `messages` messages.
+fn traffic_of(messages: u64, Bytes(bytes): Bytes) -> RankTraffic {
+    RankTraffic { messages, bytes }
 }
 
 /// The bound from the processors of a pattern's busiest rank.
 fn busiest_processors(machine: &Machine, pattern: &Pattern) -> Bound {
-    let traffic = |messages: u32, Bytes(bytes): Bytes| Traffic { messages: u64::from(messages), bytes };
+    let traffic = |messages: u32, Bytes(bytes): Bytes| RankTraffic { messages: u64::from(messages), bytes };
     let each = pattern.degrees().into_iter().zip(pattern.loads());
     let each =
         each.map(|(messages, bytes)| processors(machine, traffic(messages.0, bytes.0), traffic(messages.1, bytes.1)));
@@ -235,75 +222,12 @@ fn busiest_processors(machine: &Machine, pattern: &Pattern) -> Bound {
 }
 
 /// The bound from the processors of a rank, each of which does one thing after another.
-fn processors(machine: &Machine, sent: Traffic, received: Traffic) -> Bound {
-    let for_each = |cost: Duration, messages: u64| cost.picoseconds().saturating_mul(messages);
-    let time = match &machine.interconnect {
-        Interconnect::LogGp(LogGp { overhead, .. }) => for_each(*overhead, sent.messages + received.messages),
-        Interconnect::Ethernet(Ethernet { send, receive, copy, memory: Some(memory), .. }) => {
-            // Each message goes over the wire or through memory, whichever costs less.
-            let copied = for_each((*copy).min(memory.copy), sent.bytes);
-            let taken = for_each((*receive).min(memory.receive), received.messages);
-            for_each((*send).min(memory.send), sent.messages).saturating_add(taken).saturating_add(copied)
-        }
-        Interconnect::Ethernet(Ethernet { send, receive, copy, payload, memory: None, .. }) => {
-            let frames = |it: Traffic| it.bytes.div_ceil(payload.0).max(it.messages);
-            let copied = for_each(*copy, sent.bytes.saturating_add(received.bytes));
-            for_each(*send, frames(sent)).saturating_add(for_each(*receive, frames(received))).saturating_add(copied)
-        }
-        Interconnect::Flits(network) => {
-            let node = &machine.node;
-            let packets = |it: Traffic| it.bytes.div_ceil(network.packet.payload.0).max(it.messages);
-            // A message carried by the packet that sets up its communication costs its receiver only that packet.
-            let rides = matches!(node.protocol, Protocol::SetUp { .. });
-            let taken = if rides { received.messages } else { packets(received) };
-            let bytes = Bytes(sent.bytes.saturating_add(received.bytes));
-            let at_rate = |rate: Option<Rate>, bytes: Bytes, pieces: u64| {
-                // The time for each piece is rounded, by at most half a picosecond.
-                rate.map_or(0, |rate| rate.time_of(bytes).picoseconds().saturating_sub(pieces))
-            };
-            let set_up = for_each(node.processor_send, sent.messages).saturating_add(at_rate(
-                node.copy_rate,
-                Bytes(sent.bytes),
-                sent.messages + 1,
-            ));
-            let taken_out = for_each(node.processor_receive, received.messages).saturating_add(at_rate(
-                node.copy_out_rate,
-                Bytes(received.bytes),
-                received.messages + 1,
-            ));
-            // While a send waits the processor is free for other operations of the rank, but the last to be set up is
-            // over only after its wait.
-            let last_wait = for_each(waiting(node), sent.messages.min(1));
-            let program = set_up.saturating_add(taken_out.max(last_wait));
-            let moved = if rides { Bytes(0) } else { bytes };
-            let communication = for_each(node.message_send, sent.messages)
-                .saturating_add(for_each(node.packet_send, packets(sent)))
-                .saturating_add(for_each(node.packet_receive, taken))
-                .saturating_add(for_each(taking(node), received.messages))
-                .saturating_add(at_rate(node.packet_rate, moved, packets(sent) + packets(received) + 1));
-            program.max(communication)
-        }
-    };
-    Bound { time: Duration::from_picoseconds(time), reason: Reason::Processors }
+fn processors(machine: &Machine, sent: RankTraffic, received: RankTraffic) -> Bound {
+    let time = machine.model().least_work(&machine.node, sent, received);
+    Bound { time, reason: Reason::Processors }
 }
 
-/// How long at least a send waits, in addition to its set-up: until the message has left, or has arrived and a system
-/// message says so.
-fn waiting(node: &NodeCosts) -> Duration {
-    let left = node.message_send + node.packet_send;
-    match node.send {
-        SendMode::Synchronous { .. } => left + node.packet_receive + taking(node) + node.system_message * 2,
-        SendMode::Blocking => left,
-        SendMode::NonBlocking => Duration::ZERO,
-    }
-}
-
-/// The communication processor's cost to receive any message.
-fn taking(node: &NodeCosts) -> Duration {
-    if matches!(node.protocol, Protocol::SetUp { .. }) { Duration::ZERO } else { node.message_receive }
-}
-
-/// Lower bounds on the times of an empty message.
+/// Lower bounds on the times of messages, from those of an empty one.
 struct Least {
     /// From the start of one message of a rank to the start of the next. [ps]
     gap: u64,
@@ -313,34 +237,8 @@ struct Least {
 
 impl Least {
     fn of(machine: &Machine) -> Least {
-        match &machine.interconnect {
-            Interconnect::Flits(network) => {
-                let node = &machine.node;
-                let NodeCosts { processor_send, processor_receive, message_send, packet_send, .. } = *node;
-                let wire = on_the_wire(network, Bytes(0));
-                let taken = node.packet_receive + taking(node);
-                let send = processor_send.max(message_send + packet_send).picoseconds().max(wire);
-                let receive = processor_receive.max(taken).picoseconds().max(wire);
-                let ends = processor_send + message_send + packet_send + taken + processor_receive;
-                Least { gap: send.min(receive), latency: ends.picoseconds().saturating_add(wire) }
-            }
-            Interconnect::Ethernet(ethernet) => {
-                // If a token bucket takes the place of a wire, a frame may pass at once.
-                let on_wire = ethernet.rate.time_of(Bytes(SHORTEST_FRAME));
-                let wire = if ethernet.bucket.is_some() { Duration::ZERO } else { on_wire };
-                let ends =
-                    ethernet.send + (wire + ethernet.wire_latency) * 2 + ethernet.switch_latency + ethernet.receive;
-                let gap = wire.min(ethernet.send);
-                let (gap, ends) = match ethernet.memory {
-                    Some(memory) => (gap.min(memory.send), ends.min(memory.send + memory.receive)),
-                    None => (gap, ends),
-                };
-                Least { gap: gap.picoseconds(), latency: ends.picoseconds() }
-            }
-            Interconnect::LogGp(LogGp { latency, overhead, gap, .. }) => {
-                Least { gap: (*gap).max(*overhead).picoseconds(), latency: (*latency + *overhead * 2).picoseconds() }
-            }
-        }
+        let LeastTimes { gap, latency } = machine.model().least_times(&machine.node);
+        Least { gap: gap.picoseconds(), latency: latency.picoseconds() }
     }
 
     /// All ranks have been informed, starting from one; each of them informs others from then on:
@@ -375,22 +273,16 @@ impl Least {
 /// The bytes between the ranks of a node and all others, `of` so many ranks of that node, over the wire that these
 /// share; no time where ranks share no wire, or are all on one node.
 fn wire(machine: &Machine, ranks: u32, of: impl Fn(u64) -> u64) -> Bound {
-    let time = |ethernet: &Ethernet| {
-        let processes = ethernet.processes();
-        if processes == 1 || ranks <= processes {
-            return (Duration::ZERO, Bytes(0));
-        }
-        // However ranks are placed, some node has at least as many as on the mean, and none more than it has processes.
-        let on_busiest = ranks.div_ceil(machine.nodes / processes)..=processes;
-        let ends = [*on_busiest.start(), *on_busiest.end()].map(|beside| of(u64::from(beside)));
-        let bytes = Bytes(ends[0].min(ends[1]));
-        let saved = ethernet.bucket.unwrap_or_default();
-        (ethernet.rate.time_of(Bytes(bytes.0.saturating_sub(saved.0))), bytes)
-    };
-    let (time, bytes) = match &machine.interconnect {
-        Interconnect::Ethernet(ethernet) => time(ethernet),
-        Interconnect::Flits(_) | Interconnect::LogGp(_) => (Duration::ZERO, Bytes(0)),
-    };
+    let none = Bound { time: Duration::ZERO, reason: Reason::Wire { bytes: Bytes(0) } };
+    let Some(SharedWire { processes, rate, at_once }) = machine.model().shared_wire() else { return none };
+    if ranks <= processes {
+        return none;
+    }
+    // However ranks are placed, some node has at least as many as on the mean, and none more than it has processes.
+    let on_busiest = ranks.div_ceil(machine.nodes / processes)..=processes;
+    let ends = [*on_busiest.start(), *on_busiest.end()].map(|beside| of(u64::from(beside)));
+    let bytes = Bytes(ends[0].min(ends[1]));
+    let time = rate.time_of(Bytes(bytes.0.saturating_sub(at_once.0)));
     Bound { time, reason: Reason::Wire { bytes } }
 }
 
@@ -400,35 +292,5 @@ fn channel(machine: &Machine, ranks: u32, bytes: Bytes) -> Bound {
     if ranks <= 1 {
         return Bound { time: Duration::ZERO, reason };
     }
-    let time = match &machine.interconnect {
-        Interconnect::Flits(network) => {
-            let processors = machine.node.processor_send + machine.node.processor_receive;
-            processors.picoseconds().saturating_add(on_the_wire(network, bytes))
-        }
-        // Other processes of the node may put all of it into memory, at the same time.
-        Interconnect::Ethernet(Ethernet { memory: Some(_), .. }) => 0,
-        Interconnect::Ethernet(ethernet) => {
-            let saved = ethernet.bucket.unwrap_or_default();
-            ethernet.rate.time_of(Bytes(bytes.0.saturating_sub(saved.0))).picoseconds()
-        }
-        Interconnect::LogGp(LogGp { latency, overhead, gap, gap_per_byte, .. }) => {
-            // Starting another message costs a gap instead of the time for a byte.
-            let data = (*gap_per_byte).min(*gap).picoseconds().saturating_mul(bytes.0.saturating_sub(1));
-            data.saturating_add((*overhead * 2 + *latency).picoseconds())
-        }
-    };
-    Bound { time: Duration::from_picoseconds(time), reason }
-}
-
-/// How long the flits of this many bytes take on the fastest channel of a node, in as few packets as possible. [ps]
-fn on_the_wire(network: &FlitNetwork, bytes: Bytes) -> u64 {
-    let flit_time = |channel: &ChannelId| {
-        let Channel { flit_time, .. } = network.channels[channel.0 as usize];
-        flit_time.picoseconds()
-    };
-    let fastest = network.injection.iter().chain(&network.ejection).map(flit_time).min().unwrap_or(0);
-    let packet = &network.packet;
-    let packets = bytes.0.div_ceil(packet.payload.0).max(1);
-    let headers = packets.saturating_mul(packet.header.0.div_ceil(packet.flit.0));
-    headers.saturating_add(bytes.0.div_ceil(packet.flit.0)).saturating_mul(fastest)
+    Bound { time: machine.model().least_transfer(&machine.node, bytes), reason }
 }

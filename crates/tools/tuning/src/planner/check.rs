@@ -8,7 +8,7 @@ use collectives::postal::Lambda;
 use collectives::schedule::{MOST_RANKS, Pattern, PatternError, Transfer};
 use collectives::{Collective, Division};
 use endpoint::{Error, Result};
-use machines::model::{Interconnect, Machine};
+use machines::model::Machine;
 use quantities::{Bytes, Duration};
 use virtual_worlds::flit::traffic::Stream;
 
@@ -99,15 +99,9 @@ impl Case {
             Kind::Listed(_) | Kind::Complete => u64::from(ranks) * u64::from(ranks) * 4,
             Kind::Irregular => (u64::from(ranks) * u64::from(ranks) * u64::from(density) / 100).max(1),
         };
-        let most = match &machine.interconnect {
-            Interconnect::Flits(network) => {
-                let packets = PACKETS.saturating_mul(network.packet.payload.0);
-                let flits = FLITS.saturating_mul(network.packet.flit.0);
-                packets.min(flits) / messages
-            }
-            Interconnect::Ethernet(ethernet) => PACKETS.saturating_mul(ethernet.payload.0) / messages,
-            Interconnect::LogGp(_) => LARGEST,
-        };
+        let packets = machine.model().payload().map(|payload| PACKETS.saturating_mul(payload.0));
+        let flits = machine.network().map(|network| FLITS.saturating_mul(network.packet.flit.0));
+        let most = packets.into_iter().chain(flits).min().map_or(LARGEST, |all| all / messages);
         let bytes = size(&mut stream, most.clamp(1, LARGEST));
         let question = match kind {
             Kind::Listed(collective) => Question::Listed { collective, ranks, bytes },

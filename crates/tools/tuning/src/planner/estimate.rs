@@ -2,7 +2,7 @@
 
 use collectives::schedule::Transfer;
 use endpoint::{Error, Result};
-use machines::model::{FlitNetwork, Interconnect};
+use machines::model::FlitNetwork;
 use quantities::{Bytes, Duration, Rank, Time};
 use virtual_worlds::flit::world::Options;
 
@@ -143,7 +143,7 @@ impl Estimates<'_> {
 /// How long the busiest channel is busy with `messages`, each on the way that [`FlitNetwork::route`] gives; zero where
 /// ranks share no channels. Nothing that sends these messages on these ways takes less time.
 fn busiest_channel(site: &Site<'_>, messages: impl Iterator<Item = Transfer>) -> Duration {
-    let Interconnect::Flits(network) = &site.machine.interconnect else { return Duration::ZERO };
+    let Some(network) = site.machine.network() else { return Duration::ZERO };
     let mut loads = vec![0_u64; network.channels.len()];
     for Transfer { from, to, bytes } in messages.filter(|message| message.from != message.to) {
         let flits = flits(network, bytes);

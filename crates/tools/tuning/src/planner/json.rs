@@ -3,7 +3,7 @@
 use collectives::all_reduce::WeightedRing;
 use experiment::{DEFAULT_SEED, Error, Provenance};
 use formats::input::InputFile;
-use machines::model::{Interconnect, Machine, NodeId};
+use machines::model::{Machine, NodeId};
 use serde_json::{Value, json};
 use virtual_worlds::jobs::placement::{Allocation, Placement, PlacementError};
 
@@ -15,11 +15,8 @@ use super::{Plan, Prediction, Question, Reduction, Source};
 /// More than the machine has nodes, or not as many as the matrix has; none on a machine without a number of nodes of
 /// its own.
 pub fn ranks_on(machine: &Machine, requested: Option<u32>, of_matrix: Option<u32>) -> Result<u32, Error> {
-    let nodes = match &machine.interconnect {
-        Interconnect::Flits(_) | Interconnect::Ethernet(_) => Some(machine.nodes),
-        // Its number of nodes is only an upper limit.
-        Interconnect::LogGp(_) => None,
-    };
+    // Otherwise its number of nodes is only an upper limit.
+    let nodes = (!machine.model().is_without_contention()).then_some(machine.nodes);
     match (requested.or(of_matrix).or(nodes), of_matrix) {
         (Some(ranks), Some(has)) if ranks != has => {
             Err(Error::parameter("ranks", ranks, format!("{has}, as many as the traffic has")))

@@ -2,7 +2,7 @@
 
 use collectives::postal::Lambda;
 use endpoint::{Error, Result};
-use machines::model::{Interconnect, LogGp, Machine, Protocol};
+use machines::model::{LogGp, Machine, Protocol};
 use programs::benchmarks::PingPong;
 use programs::measure::Experiment;
 use quantities::{Bytes, Duration, Rank, Rate};
@@ -11,7 +11,6 @@ use super::Question;
 use super::work::breaks_runs;
 use crate::benchmark::Benchmark;
 use crate::latency::{MeasureError, Survey};
-use virtual_worlds::waits_for_receivers;
 
 /// lambda is rounded to hundredths: its trees do not depend on more.
 const DENOMINATOR: u32 = 100;
@@ -119,7 +118,7 @@ impl Model {
     ///   L = the rest of lambda t0
     /// ```
     pub(super) fn machine(&self, machine: &Machine, longest: Bytes) -> Machine {
-        if let Interconnect::LogGp(_) = machine.interconnect {
+        if machine.model().is_without_contention() {
             return machine.clone();
         }
         let long = longest.max(Bytes(LONG));
@@ -142,25 +141,25 @@ impl Model {
             overhead_per_byte: length(per_byte),
             rendezvous: rendezvous_size(machine),
         };
-        Machine { interconnect: Interconnect::LogGp(costs), control_network: None, ..machine.clone() }
+        Machine { interconnect: costs.into(), control_network: None, ..machine.clone() }
     }
 }
 
 /// The size of the longer messages measured, for a question about messages of `bytes`: as long, up to some number of
 /// packets, but sent by the same protocol.
 pub(super) fn measured_size(machine: &Machine, bytes: Bytes, most_packets: u64) -> Bytes {
-    let packets = |Bytes(payload): Bytes| payload.saturating_mul(most_packets);
-    let most = match &machine.interconnect {
-        Interconnect::Flits(network) if breaks_runs(network) => {
-            packets(network.packet.payload).min(network.packet.flit.0.saturating_mul(MOST_FLITS))
-        }
-        Interconnect::Flits(network) => packets(network.packet.payload),
-        Interconnect::Ethernet(ethernet) => packets(ethernet.payload),
-        Interconnect::LogGp(_) => return bytes.max(Bytes(LONG)),
-    };
+    let Some(most) = most_in_packets(machine, most_packets, MOST_FLITS) else { return bytes.max(Bytes(LONG)) };
     let Bytes(other_protocol_to) = other_protocol_to(machine);
     let least = if bytes.0 > other_protocol_to { other_protocol_to.saturating_add(1) } else { LONG };
     Bytes(bytes.0.min(most).max(least).max(LONG))
+}
+
+/// What this many packets carry, or this many flits where channels wait for slots again and again; nothing where
+/// messages are not cut into packets. [B]
+pub(super) fn most_in_packets(machine: &Machine, packets: u64, flits: u64) -> Option<u64> {
+    let in_packets = machine.model().payload()?.0.saturating_mul(packets);
+    let broken = machine.network().filter(|network| breaks_runs(network));
+    Some(broken.map_or(in_packets, |network| in_packets.min(network.packet.flit.0.saturating_mul(flits))))
 }
 
 /// The size up to which messages go by another protocol than longer ones. [B]
@@ -176,17 +175,17 @@ pub(super) fn other_protocol_to(machine: &Machine) -> Bytes {
 /// contention they start only then.
 pub(super) fn arrives_before_receive(machine: &Machine) -> bool {
     let announced = matches!(machine.node.protocol, Protocol::Rendezvous { .. });
-    matches!(machine.interconnect, Interconnect::Flits(_)) && !announced && waits_for_receivers(machine, Bytes(0))
+    machine.network().is_some() && !announced && machine.waits_for_receivers(Bytes(0))
 }
 
 /// The size from which a send waits for its receiver.
 fn rendezvous_size(machine: &Machine) -> Option<Bytes> {
-    if waits_for_receivers(machine, Bytes(0)) {
+    if machine.waits_for_receivers(Bytes(0)) {
         return Some(Bytes(0));
     }
     let Protocol::Rendezvous { eager: Some(Bytes(most)) } = machine.node.protocol else { return None };
     let first = Bytes(most.saturating_add(1));
-    waits_for_receivers(machine, first).then_some(first)
+    machine.waits_for_receivers(first).then_some(first)
 }
 
 /// What messages of `bytes` cost.

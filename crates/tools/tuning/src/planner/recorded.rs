@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use collectives::schedule::{Schedule, Transfer};
 use endpoint::{Error, Result};
-use machines::model::{Interconnect, LogGp, Machine};
+use machines::model::{LogGp, Machine};
 use quantities::{Duration, Time};
 use virtual_worlds::answer::MessageRecord;
 use virtual_worlds::flit::world::Options;
@@ -85,5 +85,5 @@ fn machine() -> Result<Machine> {
         rendezvous: None,
     };
     let like = machines::load("loggp").map_err(|error| Error::Unfit(error.to_string()))?;
-    Ok(Machine { interconnect: Interconnect::LogGp(costs), ..like })
+    Ok(Machine { interconnect: costs.into(), ..like })
 }

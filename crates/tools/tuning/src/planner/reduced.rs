@@ -17,13 +17,13 @@ use collectives::catalogue::Parameters;
 use collectives::schedule::{Pacing, Pattern, Rule, Schedule, Transfer};
 use collectives::{AnyAlgorithm, Collective};
 use endpoint::{Error, Result};
-use machines::model::{Interconnect, Machine};
+use machines::model::Machine;
 use quantities::{Bytes, Duration};
 
 use super::candidates::Candidate;
-use super::model::other_protocol_to;
+use super::model::{most_in_packets, other_protocol_to};
 use super::question::Question;
-use super::work::{Work, breaks_runs};
+use super::work::Work;
 use crate::benchmark::{Benchmark, Site};
 
 /// The fewest steps of which a copy consists: fewer say little about the others.
@@ -102,15 +102,7 @@ impl Copy {
 /// By how much the longest message can be shortened so that it still goes by the same protocol, in several packets or
 /// many flits.
 fn largest_divisor(machine: &Machine, longest: Bytes) -> u64 {
-    let packets = |Bytes(payload): Bytes| payload.saturating_mul(PACKETS);
-    let least = match &machine.interconnect {
-        Interconnect::Flits(network) if breaks_runs(network) => {
-            packets(network.packet.payload).min(network.packet.flit.0.saturating_mul(FLITS))
-        }
-        Interconnect::Flits(network) => packets(network.packet.payload),
-        Interconnect::Ethernet(ethernet) => packets(ethernet.payload),
-        Interconnect::LogGp(_) => return 1,
-    };
+    let Some(least) = most_in_packets(machine, PACKETS, FLITS) else { return 1 };
     let Bytes(other) = other_protocol_to(machine);
     let same_protocol = if longest.0 > other { other.saturating_add(1) } else { 1 };
     (longest.0 / same_protocol.max(least)).max(1)

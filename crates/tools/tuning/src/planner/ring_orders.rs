@@ -9,7 +9,7 @@
 
 use collectives::Group;
 use collectives::all_reduce::WeightedRing;
-use machines::model::{ChannelId, FlitNetwork, Interconnect};
+use machines::model::{ChannelId, FlitNetwork};
 use quantities::Rank;
 
 use crate::benchmark::Site;
@@ -26,7 +26,7 @@ const FULL_WEIGHT: f64 = 12.0;
 /// Rings that may be faster than the one in order of rank, from the first step of the search on: a better order, both
 /// directions of it, and then with further orders. None if the ring in order of rank is as good.
 pub(super) fn better_rings(site: &Site<'_>) -> Vec<Vec<WeightedRing>> {
-    let Interconnect::Flits(network) = &site.machine.interconnect else { return Vec::new() };
+    let Some(network) = site.machine.network() else { return Vec::new() };
     if !(3..=MOST_RANKS).contains(&site.ranks) {
         return Vec::new();
     }

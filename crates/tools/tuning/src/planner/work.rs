@@ -1,6 +1,6 @@
 //! The work of running a candidate, known before it is run.
 
-use machines::model::{Channel, FlitNetwork, Interconnect, Switching};
+use machines::model::{Channel, FlitNetwork, Switching};
 use quantities::Rank;
 
 use super::candidates::Candidate;
@@ -41,27 +41,25 @@ pub(super) struct Work {
 impl Work {
     /// Of messages between the ranks of `site`.
     pub(super) fn on(site: &Site<'_>) -> Work {
-        match &site.machine.interconnect {
-            Interconnect::Flits(network) => {
-                let flit = match network.switching {
-                    Switching::Wormhole if breaks_runs(network) => FLIT_OF_BROKEN_RUNS,
-                    Switching::Wormhole => FLIT,
-                    _ => 0.0,
-                };
-                let (payload, size) = (network.packet.payload.0 as f64, network.packet.flit.0 as f64);
-                Work {
-                    message: 1.0,
-                    byte: 1.0 / payload + flit / size,
-                    // Two strides without a common factor cover all kinds of distances.
-                    any_hops: mean_hops(site, network, |number| number.wrapping_mul(40_503)),
-                    next_hops: mean_hops(site, network, |_| 0),
-                    overlapped: OVERLAPPED,
-                }
-            }
-            Interconnect::Ethernet(ethernet) => {
-                Work { byte: FRAME / ethernet.payload.0 as f64, overlapped: OVERLAPPED, ..Work::alone(FRAME) }
-            }
-            Interconnect::LogGp(_) => Work::alone(MESSAGE),
+        let Some(network) = site.machine.network() else {
+            return match site.machine.model().payload() {
+                Some(payload) => Work { byte: FRAME / payload.0 as f64, overlapped: OVERLAPPED, ..Work::alone(FRAME) },
+                None => Work::alone(MESSAGE),
+            };
+        };
+        let flit = match network.switching {
+            Switching::Wormhole if breaks_runs(network) => FLIT_OF_BROKEN_RUNS,
+            Switching::Wormhole => FLIT,
+            _ => 0.0,
+        };
+        let (payload, size) = (network.packet.payload.0 as f64, network.packet.flit.0 as f64);
+        Work {
+            message: 1.0,
+            byte: 1.0 / payload + flit / size,
+            // Two strides without a common factor cover all kinds of distances.
+            any_hops: mean_hops(site, network, |number| number.wrapping_mul(40_503)),
+            next_hops: mean_hops(site, network, |_| 0),
+            overlapped: OVERLAPPED,
         }
     }
 

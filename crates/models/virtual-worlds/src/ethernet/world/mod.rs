@@ -14,7 +14,7 @@ mod record;
 mod setting;
 
 use endpoint::{Error, Program, Result, World};
-use machines::model::{Ethernet, Interconnect, Machine};
+use machines::model::{Ethernet, Machine};
 
 use crate::answer::{Answer, Run};
 use crate::stop::Stop;
@@ -65,10 +65,7 @@ impl<'a> EthernetWorld<'a> {
         if ranks > *nodes {
             return Err(Error::Unfit(format!("{ranks} ranks do not fit on {name}, which has {nodes} nodes")));
         }
-        match &self.machine.interconnect {
-            Interconnect::Ethernet(ethernet) => Ok(ethernet),
-            Interconnect::Flits(_) | Interconnect::LogGp(_) => Err(Error::Unfit(format!("{name} is no Ethernet"))),
-        }
+        self.machine.model().ethernet().ok_or_else(|| Error::Unfit(format!("{name} is no Ethernet")))
     }
 }
 

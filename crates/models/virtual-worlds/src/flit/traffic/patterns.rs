@@ -161,15 +161,12 @@ fn around(network: &FlitNetwork, ahead: impl Fn(u32) -> u32) -> Destinations {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use machines::model::Interconnect;
 
     fn network(topology: &str) -> FlitNetwork {
         let rest = "[channels]\nrate = \"10 MB/s\"\n[routers]\nrouting_delay = \"100 ns\"\n[packet]\npayload = 128\nheader = 2\n";
         let description = machines::Description::parse(&format!("[topology.{topology}\n{rest}"), "test.toml").unwrap();
-        match description.resolve().unwrap().interconnect {
-            Interconnect::Flits(network) => std::sync::Arc::unwrap_or_clone(network),
-            Interconnect::LogGp(_) | Interconnect::Ethernet(_) => unreachable!(),
-        }
+        let machine = description.resolve().unwrap();
+        FlitNetwork::clone(machine.network().unwrap())
     }
 
     fn star(nodes: u32) -> FlitNetwork {

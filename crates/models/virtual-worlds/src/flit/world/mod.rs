@@ -5,7 +5,7 @@ mod executor;
 use endpoint::{Error, Program, Result, World};
 use std::sync::Arc;
 
-use machines::model::{FlitNetwork, Interconnect, Machine, NodeId};
+use machines::model::{FlitNetwork, Machine, NodeId};
 use quantities::Bytes;
 
 use crate::answer::{Answer, Run};
@@ -57,15 +57,8 @@ impl<'a> NetworkWorld<'a> {
             let Machine { name, nodes, .. } = self.machine;
             return Err(Error::Unfit(format!("{ranks} ranks do not fit on {name}, which has {nodes} nodes")));
         }
-        match &self.machine.interconnect {
-            Interconnect::Flits(network) => Ok(network),
-            Interconnect::LogGp(_) => {
-                Err(Error::Unfit(format!("{} is a LogGP machine: it has no network of flits", self.machine.name)))
-            }
-            Interconnect::Ethernet(_) => {
-                Err(Error::Unfit(format!("{} is an Ethernet: it has no network of flits", self.machine.name)))
-            }
-        }
+        let without = || Error::Unfit(format!("{} has no network of flits", self.machine.name));
+        self.machine.network().ok_or_else(without)
     }
 }
 

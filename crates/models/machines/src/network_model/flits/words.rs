@@ -1,14 +1,34 @@
 //! Rates, latencies, buffers, packets and costs of nodes, in words.
 
-use ::machines::model::{
-    Acknowledged, Arbitration, Channel, ControlNetwork, FlitNetwork, NodeCosts, PacketFormat, Protocol, SendMode,
-    Switching,
-};
-use ::machines::routing::{IdleWhen, WaitsFor};
-use quantities::{Bytes, Duration};
+use std::fmt::Display;
 
-use super::row;
-use report::terminal::{bytes_per_second, counted};
+use quantities::{Bytes, Duration, bytes_per_second, counted};
+
+use crate::model::{
+    Acknowledged, Arbitration, Channel, FlitNetwork, NodeCosts, PacketFormat, Protocol, SendMode, Switching,
+};
+use crate::routing::{IdleWhen, WaitsFor};
+
+/// A name and its value.
+fn row(name: &'static str, value: impl Display) -> (&'static str, String) {
+    (name, value.to_string())
+}
+
+/// All of them.
+pub(super) fn in_words(of: &FlitNetwork, costs: &NodeCosts) -> Vec<(&'static str, String)> {
+    let channels = format!("{}, one way each, those to and from nodes included", of.channels.len());
+    let own = [row("routers", of.routers.len()), row("channels", channels), row("routing", routing(of))];
+    own.into_iter().chain(network(of)).chain(node(costs)).collect()
+}
+
+/// The routing rule, and the virtual channels if there are several.
+fn routing(network: &FlitNetwork) -> String {
+    let rule = network.routing.name();
+    match network.virtual_channels() {
+        1 => rule.to_string(),
+        several => format!("{rule}; {several} virtual channels share each channel between routers"),
+    }
+}
 
 /// What makes channels alike: everything except where they lead.
 type Kind = (Duration, Duration, Duration, u32, u32);
@@ -19,7 +39,7 @@ fn kind(channel: &Channel) -> Kind {
 }
 
 /// The channels of a network, like ones in one row; the packets; the routers.
-pub(super) fn network(network: &FlitNetwork) -> Vec<[String; 2]> {
+fn network(network: &FlitNetwork) -> Vec<(&'static str, String)> {
     let mut kinds: Vec<(Kind, usize)> = Vec::new();
     for channel in &network.channels {
         match kinds.iter_mut().find(|known| known.0 == kind(channel)) {
@@ -29,7 +49,7 @@ pub(super) fn network(network: &FlitNetwork) -> Vec<[String; 2]> {
     }
     let names = std::iter::once("each channel").chain(std::iter::repeat(""));
     let several = kinds.len() > 1;
-    let mut rows: Vec<[String; 2]> = kinds
+    let mut rows: Vec<(&'static str, String)> = kinds
         .into_iter()
         .zip(names)
         .map(|((kind, count), name)| {
@@ -77,7 +97,7 @@ fn router(network: &FlitNetwork) -> String {
 }
 
 /// The costs of messages at the nodes.
-pub(super) fn node(costs: &NodeCosts) -> Vec<[String; 2]> {
+fn node(costs: &NodeCosts) -> Vec<(&'static str, String)> {
     let side = |processor: Duration, message: Duration, packet: Duration| {
         format!("processor {processor} per message; communication processor {message} per message, {packet} per packet")
     };
@@ -131,10 +151,4 @@ fn across(protocol: Protocol) -> String {
         Protocol::Rendezvous { eager: None } => "announced first".to_string(),
         Protocol::Rendezvous { eager: Some(size) } => format!("announced first above {size}"),
     }
-}
-
-/// The network for broadcasts.
-pub(super) fn control_network(costs: &ControlNetwork) -> [String; 2] {
-    let ControlNetwork { latency, rate, overhead } = costs;
-    row("control network", format!("broadcasts at {rate}, {latency} later everywhere; {overhead} of a processor"))
 }
