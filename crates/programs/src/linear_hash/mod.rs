@@ -43,7 +43,7 @@ mod tags;
 mod words;
 
 pub use bucket_range::BucketRange;
-pub use buckets::{Bucket, Entry, FETCHED_AT_ONCE, Hashed, Keyed};
+pub use buckets::{Bucket, FETCHED_AT_ONCE, Hashed, KeyValue, Keyed};
 pub use check::at_most;
 pub use client::{Client, ClientCounts, ClientOutput};
 pub use contents::{Contents, OutputOf, Pairs, ToClientOf, ToServerOf};
@@ -63,5 +63,5 @@ pub use program::{ClientEnd, Insert, LinearHash, RankEnd, ServerEnd};
 pub use scan::{Scan, ScanOutput};
 pub use server::{Server, ServerCounts, ServerOutput};
 pub use span::Span;
-pub use table::{Place, Shape, Table};
+pub use table::{EntryPlace, Shape, Table};
 pub use words::random_words;

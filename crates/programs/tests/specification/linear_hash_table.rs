@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use maquette_programs::linear_hash::{Entry, Extent, Place, Table};
+use maquette_programs::linear_hash::{EntryPlace, Extent, KeyValue, Table};
 use proptest::prelude::*;
 
 #[derive(Clone, Debug)]
@@ -27,19 +27,19 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 
 /// A table that may be being halved, and the one that takes over.
 struct Pair {
-    table: Table<Entry<u64, u32>>,
-    other: Option<Table<Entry<u64, u32>>>,
+    table: Table<KeyValue<u64, u32>>,
+    other: Option<Table<KeyValue<u64, u32>>>,
 }
 
 impl Pair {
     /// The table that has the key.
-    fn owner(&mut self, c: u64) -> &mut Table<Entry<u64, u32>> {
-        if self.table.place(c) == Place::Shipped {
+    fn owner(&mut self, c: u64) -> &mut Table<KeyValue<u64, u32>> {
+        if self.table.place(c) == EntryPlace::Shipped {
             let other = self.other.as_mut().unwrap();
-            assert_eq!(other.place(c), Place::Held);
+            assert_eq!(other.place(c), EntryPlace::Held);
             return other;
         }
-        assert_eq!(self.table.place(c), Place::Held);
+        assert_eq!(self.table.place(c), EntryPlace::Held);
         &mut self.table
     }
 
@@ -150,11 +150,11 @@ fn a_table_takes_over_another_bucket_by_bucket() {
         leaves.leave();
         loop {
             for &c in stayers.iter().chain(&leavers) {
-                let is_held = stays.place(c) == Place::Held;
+                let is_held = stays.place(c) == EntryPlace::Held;
                 assert_eq!(stays.get(c, &c).is_some(), is_held);
                 assert!(is_held || leaves.get(c, &c).is_some());
                 if c & 0b100 != 0 {
-                    assert_eq!(leaves.place(c), if is_held { Place::Shipped } else { Place::Held });
+                    assert_eq!(leaves.place(c), if is_held { EntryPlace::Shipped } else { EntryPlace::Held });
                 }
             }
             let Some(bucket) = leaves.ship() else { break };
@@ -168,11 +168,11 @@ fn a_table_takes_over_another_bucket_by_bucket() {
 
 #[test]
 fn what_is_not_here_is_not_stored() {
-    let mut table: Table<Entry<u64, ()>> = Table::filling(1, Extent::of(2));
-    assert_eq!(table.place(0), Place::Awaited);
+    let mut table: Table<KeyValue<u64, ()>> = Table::filling(1, Extent::of(2));
+    assert_eq!(table.place(0), EntryPlace::Awaited);
     assert!(table.put(0, 0, ()).is_err());
     table.arrive(Vec::new());
-    assert_eq!((table.place(0), table.place(2)), (Place::Held, Place::Awaited));
+    assert_eq!((table.place(0), table.place(2)), (EntryPlace::Held, EntryPlace::Awaited));
     table.arrive(Vec::new());
     assert_eq!(table.put(2, 2, ()), Ok(None));
 }
