@@ -11,12 +11,12 @@ pub const LONGEST_HEADER: usize = 44;
 /// copy: the socket gathers the two.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Datagram {
-    header: Header,
+    header: DatagramHeader,
     payload: Message,
 }
 
 impl Datagram {
-    pub(crate) const fn new(header: Header, payload: Message) -> Datagram {
+    pub(crate) const fn new(header: DatagramHeader, payload: Message) -> Datagram {
         Datagram { header, payload }
     }
 
@@ -60,7 +60,7 @@ impl Datagram {
     /// [`Unreadable`] when the header is not one of this protocol.
     pub fn from_bytes(bytes: &Bytes) -> Result<Datagram, Unreadable> {
         let length = crate::packet::header_length(bytes).ok_or(Unreadable::Header)?;
-        let mut header = Header::EMPTY;
+        let mut header = DatagramHeader::EMPTY;
         header.write(bytes.get(..length).ok_or(Unreadable::Header)?);
         Ok(Datagram { header, payload: Message::from(bytes.slice(length..)) })
     }
@@ -82,13 +82,13 @@ pub enum Unreadable {
 
 /// The bytes before the payload.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Header {
+pub(crate) struct DatagramHeader {
     bytes: [u8; LONGEST_HEADER],
     length: usize,
 }
 
-impl Header {
-    pub(crate) const EMPTY: Header = Header { bytes: [0; LONGEST_HEADER], length: 0 };
+impl DatagramHeader {
+    pub(crate) const EMPTY: DatagramHeader = DatagramHeader { bytes: [0; LONGEST_HEADER], length: 0 };
 
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes[..self.length]
@@ -106,7 +106,7 @@ impl Header {
     }
 }
 
-impl std::fmt::Debug for Header {
+impl std::fmt::Debug for DatagramHeader {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(out, "{:02x?}", self.bytes())
     }

@@ -3,7 +3,7 @@
 use crate::faults::network::{Faults, Sent};
 use crate::faults::{Faulty, Node};
 use endpoint::{Endpoint, Message, Result};
-use maquette_messaging::packet::{Body, Packet, Part, Report};
+use maquette_messaging::packet::{Body, Packet, Part, ReceiverReport};
 use maquette_messaging::{Parameters, Push};
 use quantities::{Bytes, Duration, Rank, Time};
 
@@ -49,7 +49,7 @@ fn parts(sent: &[Sent], before: Time) -> Vec<(u64, u64)> {
     data.map(|data| (if let Part::From(offset) = data.part { offset } else { 0 }, data.payload.size().0)).collect()
 }
 
-fn reports(sent: &[Sent]) -> Vec<(Time, Report)> {
+fn reports(sent: &[Sent]) -> Vec<(Time, ReceiverReport)> {
     let report = |sent: &Sent| match body(sent) {
         Body::Report(report) => Some((sent.at, report)),
         _ => None,
