@@ -220,9 +220,9 @@ impl Recorder {
             Sought::Requests(handles) => {
                 let abi = self.abi;
                 let known = handles.iter().map(|&handle| abi.known(handle)).filter(|&handle| handle != abi.no_request);
-                self.computed.look_for_requests(self.entered, known);
+                self.computed.test_for_requests(self.entered, known);
             }
-            _ => self.computed.look_for_message(self.entered),
+            _ => self.computed.test_for_message(self.entered),
         }
     }
 

@@ -14,12 +14,12 @@ use pyo3::types::iterator::PySendResult;
 use quantities::{Bytes, Rank, Time};
 
 use crate::collectives::Collectives;
+use crate::coroutines::Tree;
 use crate::errors::of_program;
 use crate::pending::Begun;
 use crate::place::Place;
 use crate::received::Received;
 use crate::request::{Ask, ProgramRequest, Sendrecv, Wait};
-use crate::together::Tree;
 
 /// A rank's exception.
 pub struct RaisedException {
@@ -128,7 +128,7 @@ impl<'py, E: Endpoint> PythonRank<'py, '_, E> {
                 Ok(PySendResult::Return(returned)) => return CoroutineStep::Ended(Ok(returned)),
                 Err(error) => return CoroutineStep::Ended(Err(error)),
                 Ok(PySendResult::Next(yielded)) => match ProgramRequest::read(&yielded) {
-                    Ok(ProgramRequest::Together(wait, all)) => return CoroutineStep::Awaits(wait, all),
+                    Ok(ProgramRequest::Await(wait, all)) => return CoroutineStep::Awaits(wait, all),
                     Ok(ProgramRequest::Operation(operation, room)) => self.operate(operation, room, steps.py()).await,
                     Ok(ProgramRequest::Sendrecv(both)) => Box::pin(self.sendrecv(both, steps.py())).await,
                     Ok(ProgramRequest::Pending(Ask::All, all)) => {

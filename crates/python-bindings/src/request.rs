@@ -50,7 +50,7 @@ pub enum ProgramRequest<'py> {
     /// An operation of its endpoint; if it receives, it may have room for only so much.
     Operation(Operation, Option<Bytes>),
     /// To wait for these.
-    Together(Wait, Vec<Bound<'py, PyIterator>>),
+    Await(Wait, Vec<Bound<'py, PyIterator>>),
     /// To send and to receive at once.
     Sendrecv(Sendrecv),
     /// To wait for operations that go on, or to ask.
@@ -143,8 +143,8 @@ impl<'py> ProgramRequest<'py> {
             Verb::WaitAll => return pending(request).map(|all| ProgramRequest::Pending(Ask::All, all)),
             Verb::WaitAny => return pending(request).map(|all| ProgramRequest::Pending(Ask::Any, all)),
             Verb::Test => return pending(request).map(|all| ProgramRequest::Pending(Ask::Now, all)),
-            Verb::Join => return all(request).map(|all| ProgramRequest::Together(Wait::Join, all)),
-            Verb::First => return all(request).map(|all| ProgramRequest::Together(Wait::First, all)),
+            Verb::Join => return all(request).map(|all| ProgramRequest::Await(Wait::Join, all)),
+            Verb::First => return all(request).map(|all| ProgramRequest::Await(Wait::First, all)),
             Verb::Collective => {
                 let messages = part(3)?.try_iter()?.map(|pair| message_of_pair(&pair?)).collect::<PyResult<_>>()?;
                 let (name, parameters) = (part(1)?.extract()?, part(2)?.extract()?);

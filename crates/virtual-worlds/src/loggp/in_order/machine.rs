@@ -123,7 +123,7 @@ impl Flights {
         self.flights.len() as u32 - 1
     }
 
-    fn look(&self, number: u32) -> Option<&Flight> {
+    fn get(&self, number: u32) -> Option<&Flight> {
         self.flights[number as usize].as_ref()
     }
 
@@ -149,7 +149,7 @@ impl InOrder {
     /// The messages that no receive took, by receiver, sender and tag.
     pub(super) fn unexpected(&self) -> Vec<Unexpected> {
         let of = |(to, rank): (Rank, &RankState)| {
-            let request = |message| self.flights.look(message).and_then(|flight| request_of(flight.send.number));
+            let request = |message| self.flights.get(message).and_then(|flight| request_of(flight.send.number));
             let unexpected =
                 |(from, tag, message)| Unexpected { to, from: Rank(from), tag: Tag(tag), request: request(message) };
             rank.matching.kept().map(unexpected).collect::<Vec<_>>()
@@ -175,7 +175,7 @@ impl InOrder {
 
     /// What `event` would end, in words.
     fn describe(&self, event: MachineEvent) -> String {
-        let flight = |number: u32| match self.flights.look(number) {
+        let flight = |number: u32| match self.flights.get(number) {
             Some(Flight { to, letter, .. }) => format!("a message from rank {} to rank {to}", letter.from),
             None => "a message".to_owned(),
         };
@@ -244,7 +244,7 @@ impl InOrder {
 
     /// A message has arrived: a posted receive takes it, if one fits.
     fn arrive(&mut self, number: u32) {
-        let Some(Flight { to, letter, .. }) = self.flights.look(number) else { return };
+        let Some(Flight { to, letter, .. }) = self.flights.get(number) else { return };
         let (from, tag) = (letter.from.0, letter.tag.0);
         let matching = &mut self.ranks[to.0 as usize].matching;
         match matching.match_receive(from, tag) {
@@ -256,7 +256,7 @@ impl InOrder {
     /// Hands a message that has arrived to a receive; a sender that waited for this goes on.
     fn deliver(&mut self, posted: Posted, number: u32) {
         let now = self.queue.now();
-        let Some(&Flight { to, ref letter, send, sent }) = self.flights.look(number) else { return };
+        let Some(&Flight { to, ref letter, send, sent }) = self.flights.get(number) else { return };
         let (size, Served { processor, interface, .. }) = (letter.size(), posted.receive);
         let receiver = &mut self.ranks[to.0 as usize];
         let taken = now.max(receiver.processors.get(processor)).max(receiver.may_receive.get(interface));
@@ -281,7 +281,7 @@ impl InOrder {
     }
 
     /// Sorts the events of the present instant; returns whether there were any.
-    fn look(&mut self) -> bool {
+    fn sort_instant(&mut self) -> bool {
         let Instant { events, arrivals, over, deadlines } = &mut self.instant;
         let any = self.queue.take_instant(events).is_some();
         for event in events.drain(..) {
@@ -364,7 +364,7 @@ impl Machine for InOrder {
                 return Err(beyond(self.describe(event)));
             }
             if self.queue.has_present() {
-                self.look();
+                self.sort_instant();
             }
             if let Some(flight) = self.instant.arrivals.pop_front() {
                 self.arrive(flight);
@@ -376,7 +376,7 @@ impl Machine for InOrder {
                 if let Some(over) = self.deadline(rank) {
                     return Ok(Some(over));
                 }
-            } else if !self.look() {
+            } else if !self.sort_instant() {
                 return self.check_no_deadline_is_left().map(|()| None);
             }
         }
