@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use maquette_fuzz::MODEL;
-use programs::goal::{RunGoal, Schedule};
+use replay::goal::{RunGoal, Schedule};
 use virtual_worlds::loggp::Clock;
 
 fuzz_target!(|text: &[u8]| {

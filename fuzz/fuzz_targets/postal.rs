@@ -4,8 +4,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use programs::collectives::all_reduce::{Census, Operator};
-use programs::postal::{
+use collectives::all_reduce::{Census, Operator};
+use collectives::postal::{
     Alpha, AlphaTable, Delay, Lambda, Splitting, alpha_for_all, asymptote, broadcast_time, predicted_time, table_sizes,
     triangles,
 };

@@ -6,8 +6,8 @@
 use endpoint::World;
 use libfuzzer_sys::fuzz_target;
 use machines::model::LogGp;
-use programs::goal;
-use programs::schedule::{OverlappedSchedule, Pacing, Schedule, Scheduled, SendReceiveOrder};
+use replay::goal;
+use collectives::schedule::{OverlappedSchedule, Pacing, Schedule, Scheduled, SendReceiveOrder};
 use quantities::{Bytes, Duration};
 use virtual_worlds::loggp::Clock;
 

@@ -7,7 +7,7 @@
 use std::net::{Ipv4Addr, SocketAddr};
 
 use libfuzzer_sys::fuzz_target;
-use programs::linear_hash::Growth;
+use linear_hash::Growth;
 use quantities::Duration;
 use store::bucket::Bucket;
 use store::connection::Connection;

@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use programs::linear_hash::{Body, Client, Envelope, Growth, Key, Operation, Outcome, Scan, ScanKind, Server};
+use linear_hash::{Body, Client, Envelope, Growth, Key, Operation, Outcome, Scan, ScanKind, Server};
 use quantities::{Bytes, Duration, Time};
 
 const GROWTH: Growth =

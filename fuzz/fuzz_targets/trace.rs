@@ -6,7 +6,7 @@
 use endpoint::World;
 use libfuzzer_sys::fuzz_target;
 use maquette_fuzz::MODEL;
-use programs::trace::{Algorithms, ComputeScale, RankCalls, Replay, Trace, dumpi, liballprof, simgrid};
+use replay::trace::{Algorithms, ComputeScale, RankCalls, Replay, Trace, dumpi, liballprof, simgrid};
 use virtual_worlds::loggp::Clock;
 
 fuzz_target!(|bytes: &[u8]| {

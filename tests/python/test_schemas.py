@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 COMMAND = Path(sys.executable).with_name("maquette")
 PRESETS = sorted((ROOT / "machines").glob("*.toml"))
 #: Files that are read by the command: the examples, and the valid ones of its tests.
-FILES = sorted([*ROOT.glob("examples/*.toml"), *ROOT.glob("crates/command-line/tests/command_line/*.in/*.toml")])
+FILES = sorted([*ROOT.glob("examples/*.toml"), *ROOT.glob("crates/faces/command-line/tests/command_line/*.in/*.toml")])
 #: TOML in the guides, the references and the documentation of the descriptions' fields.
 BLOCK = re.compile(r"^ *(?://[/!] )?```toml\n(.*?)^ *(?://[/!] )?```", re.DOTALL | re.MULTILINE)
 
@@ -82,7 +82,7 @@ def test_every_preset_follows_the_schema(schemas: dict[str, Any], preset: Path) 
 
 def test_every_file_that_is_read_follows_a_schema(schemas: dict[str, Any], tmp_path: Path) -> None:
     texts = [path.read_text() for path in FILES]
-    sources = [*ROOT.glob("docs/**/*.md"), ROOT / "README.md", *ROOT.glob("crates/machines/src/description/**/*.rs")]
+    sources = [*ROOT.glob("docs/**/*.md"), ROOT / "README.md", *ROOT.glob("crates/models/machines/src/description/**/*.rs")]
     for source in sources:
         texts += [re.sub(r"^ *//[/!] ?", "", block, flags=re.MULTILINE) for block in BLOCK.findall(source.read_text())]
     seen = {"machine": 0, "experiment": 0}

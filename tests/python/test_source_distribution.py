@@ -14,7 +14,7 @@ def test_every_file_that_is_built_in_is_in_the_source_distribution() -> None:
     maturin = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["maturin"]
     patterns = [each["path"] for each in maturin["include"] if each["format"] == "sdist"]
     outside = set()
-    for source in ROOT.glob("crates/*/src/**/*.rs"):
+    for source in ROOT.glob("crates/**/src/**/*.rs"):
         for name in BUILT_IN.findall(source.read_text()):
             path = (source.parent / name).resolve().relative_to(ROOT)
             if path.parts[0] != "crates":

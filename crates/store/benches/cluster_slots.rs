@@ -8,11 +8,11 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Instant;
 
+use linear_hash::{Extent, Growth, Split, ToClient};
 use maquette_store::connection::Connection;
 use maquette_store::host::Host;
 use maquette_store::member::{Durability, Identity, Message, Output, Peer, Placement, Policy, Role};
 use maquette_store::node::{Node, Settings};
-use programs::linear_hash::{Extent, Growth, Split, ToClient};
 use quantities::Duration;
 
 const SERVERS: [u32; 4] = [10, 100, 500, 1_000];

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use programs::linear_hash::{Span, Table};
+use linear_hash::{Span, Table};
 
 use crate::contents::RemoteSession;
 use crate::journal::{Effect, JournalWriter};

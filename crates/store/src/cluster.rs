@@ -3,7 +3,7 @@
 //! A server of level j <= 14 has the keys whose slots share their first j bits: a range of 2^(14-j) slots. So the
 //! ranges follow from the extent of the file alone.
 
-use programs::linear_hash::{Contents, Extent, Server, ServerCounts, Span};
+use linear_hash::{Contents, Extent, Server, ServerCounts, Span};
 
 use crate::bucket::Bucket;
 use crate::member::{Identity, Member, Peer};

@@ -4,7 +4,7 @@ mod under_way;
 
 use std::rc::Rc;
 
-use programs::linear_hash::FETCHED_AT_ONCE;
+use linear_hash::FETCHED_AT_ONCE;
 
 use crate::bucket::Bucket;
 use crate::commands::{Flag, Invocation};

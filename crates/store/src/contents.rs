@@ -6,7 +6,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::rc::Rc;
 
-use programs::linear_hash::{Bucket as LocalBucket, Contents, EntryPlace, Table, h};
+use linear_hash::{Bucket as LocalBucket, Contents, EntryPlace, Table, h};
 use quantities::Bytes;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 

@@ -1,6 +1,6 @@
 //! A record: a key, its value and its expiry time, behind one pointer.
 
-use programs::linear_hash::{Hashed, Keyed};
+use linear_hash::{Hashed, Keyed};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use thin_vec::ThinVec;
 

@@ -1,7 +1,7 @@
 //! A program of your own, on two models and for real: the ranks add up their numbers around a ring, and the last
 //! rank sends the sum to all others along the binomial tree of the catalogue.
 
-use maquette::programs::collectives::broadcast::binomial;
+use maquette::collectives::broadcast::binomial;
 use maquette::{Duration, Endpoint, Message, Options, Program, Rank, Result, Simulated, UdpWorld, World};
 
 const RANKS: u32 = 8;

@@ -4,8 +4,8 @@ use endpoint::{Endpoint, Error, Result};
 use quantities::Rank;
 
 use super::values::{packed, unpacked};
-use crate::Group;
-use crate::collectives::all_reduce::{AllReduceContext, Number, Operation, Operator, Sends, recursive_doubling};
+use collectives::Group;
+use collectives::all_reduce::{AllReduceContext, Number, Operation, Operator, Sends, recursive_doubling};
 
 /// The sum of all ranks' values, the same to the last bit on every rank, by [`recursive_doubling`].
 pub(super) async fn sum<E: Endpoint>(endpoint: &E, own: f64) -> Result<f64> {

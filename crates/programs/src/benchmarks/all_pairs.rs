@@ -3,7 +3,7 @@
 use endpoint::{Endpoint, Error, Message, Program, Result};
 use quantities::{Bytes, Rank};
 
-use crate::shuffle::{inverse, permutation};
+use quantities::shuffle::{inverse, permutation};
 
 /// In each of `rounds` rounds every rank sends one message to each other rank and receives one from it: N - 1 steps,
 /// each a send and then a receive. `rounds` N (N - 1) messages in all.

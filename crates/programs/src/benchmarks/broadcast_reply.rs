@@ -3,8 +3,8 @@
 use endpoint::{Endpoint, Error, Message, Needs, Program, Result, check_partner};
 use quantities::{Bytes, Duration, Rank};
 
-use crate::Group;
-use crate::collectives::broadcast::{Algorithm, BroadcastMessage, hardware};
+use collectives::Group;
+use collectives::broadcast::{Algorithm, BroadcastMessage, hardware};
 
 /// Rank 0 broadcasts a message, and `replier` sends one of the same size back as soon as it has it, `rounds` times. The
 /// others only take part in the broadcast.

@@ -2,7 +2,7 @@
 
 use quantities::Rank;
 
-use crate::shuffle::permutation;
+use quantities::shuffle::permutation;
 
 /// `count` different ranks of `ranks`, none of them `source`, in an order that depends only on `seed`; fewer if there
 /// are not that many.

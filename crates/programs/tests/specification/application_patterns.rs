@@ -2,8 +2,8 @@
 
 use std::num::NonZeroU16;
 
+use collectives::schedule::{Pattern, PatternError};
 use maquette_programs::applications::patterns::{Application, PRINTED_PROCESSORS, Printed, adjusted};
-use maquette_programs::schedule::{Pattern, PatternError};
 use proptest::prelude::*;
 use quantities::Bytes;
 

@@ -3,14 +3,14 @@
 use crate::worlds;
 use std::num::NonZeroU16;
 
+use collectives::all_to_all::Irregular;
+use collectives::schedule::{Pacing, SendReceiveOrder};
 use endpoint::{Error, Result, World};
-use maquette_programs::all_to_all::Irregular;
 use maquette_programs::applications::conjugate_gradient::{ConjugateGradient, Solved, random_right_side};
 use maquette_programs::applications::grid::Grid;
 use maquette_programs::applications::halo::{Exchanges, Halo};
 use maquette_programs::applications::partition::{Partition, blocks};
 use maquette_programs::applications::patterns::{UNKNOWNS, grid_in_blocks, halo_pattern};
-use maquette_programs::schedule::{Pacing, SendReceiveOrder};
 use proptest::prelude::*;
 use virtual_worlds::loggp::Clock;
 

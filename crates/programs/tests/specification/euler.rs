@@ -3,15 +3,15 @@
 use crate::worlds;
 use std::num::NonZeroU32;
 
+use collectives::all_to_all::{Irregular, irregular};
+use collectives::schedule::{Pacing, Pattern, Schedule, SendReceiveOrder};
 use endpoint::{Error, Result, World};
 use machines::model::LogGp;
-use maquette_programs::all_to_all::{Irregular, irregular};
 use maquette_programs::applications::euler::{Bump, Euler, Flow, GasState, free_stream, pressure};
 use maquette_programs::applications::halo::{Exchanges, Halo};
 use maquette_programs::applications::mesh::{Mesh, tetrahedralise, uniform};
 use maquette_programs::applications::partition::{Partition, recursive_coordinate_bisection};
 use maquette_programs::applications::patterns::halo_pattern;
-use maquette_programs::schedule::{Pacing, Pattern, Schedule, SendReceiveOrder};
 use proptest::prelude::*;
 use quantities::Duration;
 use virtual_worlds::loggp::Clock;

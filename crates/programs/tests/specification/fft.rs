@@ -3,11 +3,11 @@
 use crate::worlds;
 use std::f64::consts::TAU;
 
+use collectives::all_to_all::Complete;
+use collectives::schedule::Packing;
+use collectives::schedule::SendReceiveOrder;
 use endpoint::{Error, Result, World};
-use maquette_programs::all_to_all::Complete;
-use maquette_programs::applications::cost::Packing;
 use maquette_programs::applications::fft::{Array, Complex32, Fft2d, Transformed, operations, row, transform};
-use maquette_programs::schedule::SendReceiveOrder;
 use proptest::prelude::*;
 use quantities::Duration;
 use virtual_worlds::loggp::Clock;

@@ -1,33 +1,12 @@
 //! The specification of the programs: one test program, so that its dependencies are linked only once.
 
-mod all_reduce;
 mod application_patterns;
-mod broadcast;
 mod cast;
-mod cm5_by_hand;
-mod cm5_tables;
-mod collectives;
-mod collectives_by_shape;
-mod complete_exchange;
 mod conjugate_gradient;
 mod euler;
 mod fft;
-mod foreign_traces;
-mod goal;
-mod goal_binary;
-mod linear_hash_addressing;
-mod linear_hash_faults;
-mod linear_hash_file;
-mod linear_hash_growing;
-mod linear_hash_messages;
-mod linear_hash_program;
-mod linear_hash_table;
 mod measure;
 mod meshes;
-mod msccl;
 mod partitions;
-mod postal;
-mod postal_by_hand;
-mod schedules;
-mod traces;
+#[path = "../../../collectives/tests/specification/worlds/mod.rs"]
 mod worlds;

@@ -1,6 +1,6 @@
 //! Commands that go through all keys.
 
-use programs::linear_hash::Span;
+use linear_hash::Span;
 
 use super::pattern::matches;
 use super::{CommandResult, Context, Failure, integer, is};

@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::rc::Rc;
 
-use programs::linear_hash::{Contents, FETCHED_AT_ONCE, Growth, Server, ToServer};
+use linear_hash::{Contents, FETCHED_AT_ONCE, Growth, Server, ToServer};
 use quantities::{Duration, Time};
 
 use crate::bucket::Bucket;

@@ -1,6 +1,6 @@
 //! Commands about the pool: its slots, its servers, its number of keys; and those by which operators change it.
 
-use programs::linear_hash::{ScanKind, Span};
+use linear_hash::{ScanKind, Span};
 
 use super::resizing::Resize;
 use super::{Call, Host, Matching, Waiting, time};

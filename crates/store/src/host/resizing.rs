@@ -1,6 +1,6 @@
 //! CLUSTER GROW and CLUSTER SHRINK: more or fewer servers than the records need.
 
-use programs::linear_hash::Bounds;
+use linear_hash::Bounds;
 
 use super::{Host, time};
 use crate::resp::{Arguments, Reply, number};
@@ -79,7 +79,7 @@ impl Host {
 mod tests {
     use std::net::{Ipv4Addr, SocketAddr};
 
-    use programs::linear_hash::Growth;
+    use linear_hash::Growth;
     use quantities::Duration;
 
     use super::*;

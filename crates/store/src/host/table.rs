@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use programs::linear_hash::{ScanKind, Span, h};
+use linear_hash::{ScanKind, Span, h};
 
 use super::{Call, Host, Waiting, execute_on, time};
 use crate::commands::{Wanted, cursor_at, matches};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use programs::linear_hash::ScanKind;
+use linear_hash::ScanKind;
 
 use super::pool::Order;
 use super::table::{Matching, Scanned};

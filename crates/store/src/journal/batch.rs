@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::rc::Rc;
 
-use programs::linear_hash::{Applied, ToServerOf};
+use linear_hash::{Applied, ToServerOf};
 
 use super::frame::{self, FRAME_HEADER};
 use super::{Effect, JournalEntry};

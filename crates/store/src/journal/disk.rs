@@ -9,8 +9,8 @@ use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
+use linear_hash::Growth;
 use nix::fcntl::Flock;
-use programs::linear_hash::Growth;
 use quantities::Duration;
 
 use super::background::{Kept, Task, begin, work};

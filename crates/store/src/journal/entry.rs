@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use programs::linear_hash::{Applied, Control, Growth, Shape, ToServerOf};
+use linear_hash::{Applied, Control, Growth, Shape, ToServerOf};
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::bucket::Bucket;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use programs::linear_hash::{Contents, ToServerOf};
+use linear_hash::{Contents, ToServerOf};
 use quantities::Duration;
 
 use super::{Effect, JournalEntry, Run};

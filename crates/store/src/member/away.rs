@@ -4,7 +4,7 @@
 //! What is decided by this must be decided in the same way when the journal is replayed, so it is recorded like
 //! everything else that the member knows of the pool, and changes only here.
 
-use programs::linear_hash::Contents;
+use linear_hash::Contents;
 
 use super::{Identity, Member, Output, Peer};
 

@@ -1,9 +1,7 @@
 //! Bounds on the numbers in other members' messages. A process that knows the secret may still run another version, or
 //! may have stolen the secret.
 
-use programs::linear_hash::{
-    Contents, EncodingError, Extent, ScanAnswer, ToClient, ToClientOf, ToServer, ToServerOf, at_most,
-};
+use linear_hash::{Contents, EncodingError, Extent, ScanAnswer, ToClient, ToClientOf, ToServer, ToServerOf, at_most};
 
 use super::{Departure, Identity, Message, Noted, Peer, Placement, Sequenced};
 use crate::slot::SLOT_BITS;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 
-use programs::linear_hash::{Contents, Server, ServerCounts, Span, ToServerOf};
+use linear_hash::{Contents, Server, ServerCounts, Span, ToServerOf};
 
 use super::Identity;
 use super::placement::parent;

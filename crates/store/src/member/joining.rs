@@ -11,7 +11,7 @@
 //! The welcomes form a tree, along which every member hears of a new one once: N - 1 messages. A new member whose
 //! settings differ from the pool's gets `Differs` instead of a welcome.
 
-use programs::linear_hash::Contents;
+use linear_hash::Contents;
 
 use super::placement::parent;
 use super::{Departure, Identity, LeavingStage, Member, Message, Output, Peer, Placement, SharedSettings};

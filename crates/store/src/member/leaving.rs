@@ -23,7 +23,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use programs::linear_hash::{Contents, Server};
+use linear_hash::{Contents, Server};
 use quantities::Time;
 use serde::{Deserialize, Serialize};
 

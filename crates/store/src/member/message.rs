@@ -3,7 +3,7 @@
 use std::fmt;
 use std::net::SocketAddr;
 
-use programs::linear_hash::{Contents, Request, ScanRequest, ToClient, ToClientOf};
+use linear_hash::{Contents, Request, ScanRequest, ToClient, ToClientOf};
 use serde::{Deserialize, Serialize};
 
 use super::{Departure, Noted, Placement, ResizeRequest, Sequenced, SharedSettings};

@@ -37,7 +37,7 @@ mod work;
 
 use std::collections::VecDeque;
 
-use programs::linear_hash::{Contents, Growth, Image, Server, Span, ToClientOf, h};
+use linear_hash::{Contents, Growth, Image, Server, Span, ToClientOf, h};
 use quantities::{Duration, Time};
 
 pub use check::MOST_SERVERS;

@@ -3,7 +3,7 @@
 //! Others go on sending to the member that had it until they hear that it has moved: messages that must not be lost are
 //! passed on from there, and a client's request is sent again.
 
-use programs::linear_hash::{Contents, Server, ToServer, ToServerOf};
+use linear_hash::{Contents, Server, ToServer, ToServerOf};
 
 use super::placement::parent;
 use super::{Identity, Member, Output, Placement};

@@ -126,7 +126,7 @@ impl Locations {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use programs::linear_hash::Extent;
+    use linear_hash::Extent;
 
     #[test]
     fn a_parent_is_the_server_that_was_split() {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use programs::linear_hash::{Applied, Contents, OutputOf, Pace, Server, ServerOutput, ToClient, ToServer, ToServerOf};
+use linear_hash::{Applied, Contents, OutputOf, Pace, Server, ServerOutput, ToClient, ToServer, ToServerOf};
 use serde::{Deserialize, Serialize};
 
 use super::{Departure, Identity, Member, Peer, Placement, ResizeRequest};

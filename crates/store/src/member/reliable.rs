@@ -12,7 +12,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
-use programs::linear_hash::{Contents, ToServerOf};
+use linear_hash::{Contents, ToServerOf};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Identity, Placement};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use programs::linear_hash::{Applied, Contents, Control, OutputOf, Server, ServerOutput, Shape, Table, ToServerOf};
+use linear_hash::{Applied, Contents, Control, OutputOf, Server, ServerOutput, Shape, Table, ToServerOf};
 
 use super::recording::{Begun, Standing, Taken, Welcome};
 use super::requests::Requests;

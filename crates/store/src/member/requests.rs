@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use programs::linear_hash::{
+use linear_hash::{
     Client, ClientOutput, Contents, Image, Request, Scan, ScanKind, ScanOutput, ScanRequest, Span, ToClientOf,
 };
 use quantities::{Duration, Time};

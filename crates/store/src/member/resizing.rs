@@ -3,7 +3,7 @@
 //! Once all members have heard of it, so has the holder of the token; until then the file may begin to change and then
 //! change back, but it stays sound. The last request counts: a growing number tells it from earlier ones.
 
-use programs::linear_hash::{Bounds, Contents, Server};
+use linear_hash::{Bounds, Contents, Server};
 use quantities::Time;
 use serde::{Deserialize, Serialize};
 

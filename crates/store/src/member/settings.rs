@@ -11,7 +11,7 @@
 //! - `--parity-patience`: a member that does not hear from its parity member serves for three quarters of its own
 //!   patience, and is replaced after that of the parity member.
 
-use programs::linear_hash::Contents;
+use linear_hash::Contents;
 use serde::{Deserialize, Serialize};
 
 use super::{Identity, Member};

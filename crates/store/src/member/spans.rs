@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use programs::linear_hash::{Contents, Span, ToServer};
+use linear_hash::{Contents, Span, ToServer};
 
 use super::Member;
 

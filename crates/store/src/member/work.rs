@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use programs::linear_hash::{
+use linear_hash::{
     Contents, Extent, Image, OutputOf, Request, ScanAnswer, ScanKind, ScanRequest, Server, ServerOutput, Span,
     ToClient, ToClientOf, ToServer, ToServerOf,
 };

@@ -1,7 +1,7 @@
 //! Bounds on the numbers in messages of other members of a group. A process that knows the secret may still run another
 //! version, or may have stolen the secret.
 
-use programs::linear_hash::{EncodingError, at_most};
+use linear_hash::{EncodingError, at_most};
 
 use super::code::COLUMNS;
 use super::column::{BLOCK, Change, ColumnLayout, Extent, FileName, Piece};

@@ -164,7 +164,7 @@ impl DeferredMessages {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use programs::linear_hash::{Extent, Request, ToServer, ToServerOf};
+    use linear_hash::{Extent, Request, ToServer, ToServerOf};
 
     use super::super::clock::instant;
     use super::*;

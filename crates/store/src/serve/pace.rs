@@ -8,7 +8,7 @@
 
 use std::time::{Duration, Instant};
 
-use programs::linear_hash::{Hashed, ToServer};
+use linear_hash::{Hashed, ToServer};
 
 use crate::bucket::Bucket;
 use crate::host::Host;
@@ -82,7 +82,7 @@ impl Pace {
 mod tests {
     use std::net::{Ipv4Addr, SocketAddr};
 
-    use programs::linear_hash::{Extent, Growth};
+    use linear_hash::{Extent, Growth};
 
     use super::super::clock::instant;
     use super::super::deferred::tests::sequenced;

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use programs::linear_hash::EncodingError;
+use linear_hash::EncodingError;
 use serde::{Deserialize, Serialize};
 
 use crate::bucket::Bucket;

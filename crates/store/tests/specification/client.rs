@@ -6,6 +6,7 @@ use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration as WallDuration;
 
+use linear_hash::Growth;
 use maquette_store::bucket::Bucket;
 use maquette_store::client::{Error, MemberNumber, Options, Routes};
 use maquette_store::connection::{Connection, Pause};
@@ -13,7 +14,6 @@ use maquette_store::host::Host;
 use maquette_store::member::{Answer, Durability, Identity, Message, Output, Peer, Policy, Role, Ticket};
 use maquette_store::node::{Node, Settings};
 use maquette_store::resp::Value;
-use programs::linear_hash::Growth;
 use proptest::prelude::*;
 use quantities::Duration;
 

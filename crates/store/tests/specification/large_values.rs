@@ -11,6 +11,7 @@ use std::sync::mpsc::channel;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use linear_hash::Growth;
 use maquette_store::journal::disk::{Data, Fsync};
 use maquette_store::journal::frame::{FILE_HEADER, Frames, Next};
 use maquette_store::large::LARGE;
@@ -18,7 +19,6 @@ use maquette_store::link::Secret;
 use maquette_store::member::{Durability, Policy, Role};
 use maquette_store::node::Settings;
 use maquette_store::serve::{Pool, Server};
-use programs::linear_hash::Growth;
 use quantities::Duration as SimulatedDuration;
 
 /// More than two sockets and the system's buffers between them hold. [B]

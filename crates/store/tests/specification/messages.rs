@@ -3,6 +3,7 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 
+use linear_hash::{Growth, Request, ToClient, ToServerOf};
 use maquette_store::bucket::Bucket;
 use maquette_store::connection::Connection;
 use maquette_store::contents::Operation;
@@ -14,7 +15,6 @@ use maquette_store::member::{
 use maquette_store::node::{Node, Settings};
 use maquette_store::resp::{OwnedArguments, Version};
 use maquette_store::slot::c_of;
-use programs::linear_hash::{Growth, Request, ToClient, ToServerOf};
 use proptest::prelude::*;
 use quantities::Duration;
 

@@ -9,13 +9,13 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::rc::Rc;
 
+use linear_hash::Growth;
 use maquette_store::bucket::Bucket;
 use maquette_store::host::Host;
 use maquette_store::journal::frame::{Frames, Next, was_kept};
 use maquette_store::journal::{Journal, Replay, Run, start, write_snapshot};
 use maquette_store::member::{Durability, Identity, Member, Message, Peer, Policy, Role};
 use maquette_store::node::{Node, Settings};
-use programs::linear_hash::Growth;
 use quantities::{Duration, Time};
 
 use crate::clients::{CLIENTS, Clients, TALKER};
@@ -36,7 +36,7 @@ type Record = (Vec<u8>, Vec<u8>, Option<u64>);
 
 /// The state of each server, and its records in the order of keys.
 fn digest(member: &Member<Bucket>) -> Vec<(String, Vec<Record>)> {
-    let of_server = |(number, server): (u32, &programs::linear_hash::Server<Bucket>)| {
+    let of_server = |(number, server): (u32, &linear_hash::Server<Bucket>)| {
         let table = server.table().expect("it is in the file");
         let mut records: Vec<Record> =
             table.entries().map(|it| (it.key().to_vec(), it.value().to_vec(), it.expiry())).collect();

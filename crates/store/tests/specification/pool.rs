@@ -6,8 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{Ipv4Addr, SocketAddr};
 
+use linear_hash::{Body, Bounds, Growth, Key, KeyHash, Operation, Outcome, Pairs, ScanKind, Span, h};
 use maquette_store::member::{Answer, Durability, Identity, Member, Message, Output, Peer, Policy, Role, Ticket};
-use programs::linear_hash::{Body, Bounds, Growth, Key, KeyHash, Operation, Outcome, Pairs, ScanKind, Span, h};
 use quantities::{Duration, Time, splitmix64};
 
 use crate::seeds::of_each_seed;

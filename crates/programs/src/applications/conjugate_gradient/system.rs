@@ -2,7 +2,7 @@
 
 use crate::applications::grid::Grid;
 use crate::applications::halo::Domain;
-use crate::shuffle::share;
+use quantities::shuffle::share;
 
 /// Operations per iteration for an own unknown, besides those for its links: the diagonal, two inner products, three
 /// sums of a vector and a multiple of another.

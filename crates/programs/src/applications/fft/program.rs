@@ -9,10 +9,11 @@ use rustfft::{Fft, FftPlanner};
 
 use super::blocks::ArrayLayout;
 use super::{operations, row};
-use crate::all_to_all::{Complete, CompleteExchange};
-use crate::applications::cost::{Packing, Speed};
+use crate::applications::cost::Speed;
 use crate::applications::packed::Packed;
-use crate::schedule::SendReceiveOrder;
+use collectives::all_to_all::{Complete, CompleteExchange};
+use collectives::schedule::Packing;
+use collectives::schedule::SendReceiveOrder;
 
 /// The largest array, in numbers per side: its numbers can still be counted.
 const LARGEST: u32 = 1 << 16;

@@ -3,7 +3,7 @@
 use rustfft::FftPlanner;
 use rustfft::num_complex::Complex32;
 
-use crate::shuffle::share;
+use quantities::shuffle::share;
 
 /// Row `row` of a seeded array of `size` times `size` numbers, each part from -1 to 1.
 pub fn row(size: u32, seed: u64, row: u32) -> Vec<Complex32> {

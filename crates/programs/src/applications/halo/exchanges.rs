@@ -6,7 +6,7 @@ use quantities::{Duration, Rank};
 use super::Domain;
 use crate::applications::all_reduce;
 use crate::applications::values::Value;
-use crate::schedule::{Pacing, RankSchedule, Schedule, SendReceiveOrder, follow};
+use collectives::schedule::{Pacing, RankSchedule, Schedule, SendReceiveOrder, follow};
 
 /// The order in which the ranks of an application send each other their halos.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,8 +6,8 @@ use quantities::splitmix64;
 
 use super::predicates::{LARGEST, on_a_line, orientation, within_sphere};
 use super::{Mesh, MeshError, Point};
-use crate::shuffle::permutation;
 use cells::{BEYOND, Cells};
+use quantities::shuffle::permutation;
 
 /// The most points that can be numbered, with all the cells between them.
 const MOST_POINTS: usize = 1 << 28;

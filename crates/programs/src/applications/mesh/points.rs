@@ -1,7 +1,7 @@
 //! Seeded sets of points.
 
 use super::Point;
-use crate::shuffle::share;
+use quantities::shuffle::share;
 
 /// `count` points in the unit cube, each place equally likely.
 pub fn uniform(count: u32, seed: u64) -> Vec<Point> {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use quantities::{Bytes, Rank};
 
-use crate::schedule::{Pattern, PatternError, Transfer};
+use collectives::schedule::{Pattern, PatternError, Transfer};
 
 /// The messages of a pattern, by sender and receiver.
 type Messages = BTreeMap<(u32, u32), u64>;

@@ -23,7 +23,7 @@ use super::grid::Grid;
 use super::halo::Halo;
 use super::mesh::{Body, Mesh, MeshError, graded, tetrahedralise};
 use super::partition::{Partition, blocks, recursive_coordinate_bisection};
-use crate::schedule::{Pattern, PatternError};
+use collectives::schedule::{Pattern, PatternError};
 
 /// The distance from the body at which the spacing of the points begins to grow, in sides of the cube. Over 20 seeds
 /// the means for 32 parts are then 41.8% of 100 B for 545 vertices, 41.3% of 225 B for 2,000, 41.6% of 571 B for 3,000
