@@ -6,7 +6,7 @@ use maquette_linear_hash::{EntryPlace, Extent, KeyValue, Table};
 use proptest::prelude::*;
 
 #[derive(Clone, Debug)]
-enum Step {
+enum TableStep {
     Put(u64, u32),
     Remove(u64),
     Get(u64),
@@ -14,13 +14,13 @@ enum Step {
     Ship,
 }
 
-fn steps() -> impl Strategy<Value = Vec<Step>> {
+fn steps() -> impl Strategy<Value = Vec<TableStep>> {
     let c = || prop_oneof![0u64..40, any::<u64>()];
     let step = prop_oneof![
-        6 => (c(), any::<u32>()).prop_map(|(c, value)| Step::Put(c, value)),
-        2 => c().prop_map(Step::Remove),
-        2 => c().prop_map(Step::Get),
-        2 => Just(Step::Ship),
+        6 => (c(), any::<u32>()).prop_map(|(c, value)| TableStep::Put(c, value)),
+        2 => c().prop_map(TableStep::Remove),
+        2 => c().prop_map(TableStep::Get),
+        2 => Just(TableStep::Ship),
     ];
     prop::collection::vec(step, 0..600)
 }
@@ -74,20 +74,20 @@ proptest! {
             let level = pair.table.level();
             let own = |c: u64| c >> level << level;
             match step {
-                Step::Put(c, value) => {
+                TableStep::Put(c, value) => {
                     let c = own(c);
                     prop_assert_eq!(pair.owner(c).put(c, c, value), Ok(model.insert(c, value)));
                 }
-                Step::Remove(c) => {
+                TableStep::Remove(c) => {
                     let c = own(c);
                     prop_assert_eq!(pair.owner(c).remove(c, &c), model.remove(&c));
                 }
-                Step::Get(c) => {
+                TableStep::Get(c) => {
                     let c = own(c);
                     prop_assert_eq!(pair.owner(c).get(c, &c), model.get(&c));
                 }
-                Step::Ship if pair.table.level() < 20 => pair.ship(&mut model),
-                Step::Ship => {}
+                TableStep::Ship if pair.table.level() < 20 => pair.ship(&mut model),
+                TableStep::Ship => {}
             }
             let other = pair.other.as_ref().map_or(0, Table::len);
             prop_assert_eq!(pair.table.len() + other, model.len() as u64);

@@ -51,16 +51,16 @@ const PARITY: usize = 4;
 type Value = Option<Vec<u8>>;
 
 /// A client's request.
-struct Asked {
+struct ClientRequest {
     key: u64,
     after: Value,
     due: String,
 }
 
-impl Asked {
+impl ClientRequest {
     /// A random request about a key with this value: its line, and the expected outcome. None instead of most deletions
     /// while data should grow.
-    fn draw(key: u64, before: &Value, storing: bool, draws: &mut Draws) -> Option<(String, Asked)> {
+    fn draw(key: u64, before: &Value, storing: bool, draws: &mut Draws) -> Option<(String, ClientRequest)> {
         let value = draws.below(1_000).to_string();
         let bulk = |value: &Value| {
             let text = value.as_ref().map(|value| String::from_utf8_lossy(value));
@@ -76,7 +76,7 @@ impl Asked {
             _ if storing && draws.percent(70) => return None,
             _ => (format!("GETDEL {key}"), None, bulk(before)),
         };
-        Some((line, Asked { key, after, due }))
+        Some((line, ClientRequest { key, after, due }))
     }
 }
 
@@ -103,7 +103,7 @@ struct Machine {
     part: GroupRole,
     output: parity::Output,
     turns: VecDeque<Turn>,
-    clients: Clients<Asked>,
+    clients: Clients<ClientRequest>,
     /// The members to which it has links, and their places.
     links: BTreeMap<Identity, usize>,
     /// How often each member that it has met has been rebuilt.
@@ -400,7 +400,7 @@ impl World {
         let (connection, asked) = &mut machine.clients.each[client];
         let reply = String::from_utf8_lossy(connection.reply.unsent()).into_owned();
         connection.reply.was_sent(reply.len());
-        let Asked { key, after, due } = asked.take().expect("it has asked");
+        let ClientRequest { key, after, due } = asked.take().expect("it has asked");
         assert_eq!(reply, due, "key {key}");
         match after {
             Some(value) => drop(self.model.insert(key, value)),
@@ -413,7 +413,7 @@ impl World {
         let Some(machine) = &mut self.machines[place] else { return };
         self.during_changes += u64::from(machine.host.member().servers().any(|(_, server)| !server.is_steady()));
         for (_, asked) in &mut machine.clients.each {
-            let Some(Asked { key, after, .. }) = asked.take() else { continue };
+            let Some(ClientRequest { key, after, .. }) = asked.take() else { continue };
             self.unknown.insert(key, [self.model.remove(&key), after]);
         }
     }
@@ -637,7 +637,7 @@ impl World {
             return;
         }
         let before = self.model.get(&key).cloned();
-        let Some((line, asked)) = Asked::draw(key, &before, storing, &mut self.draws) else { return };
+        let Some((line, asked)) = ClientRequest::draw(key, &before, storing, &mut self.draws) else { return };
         let Some(machine) = &mut self.machines[place] else { return };
         machine.clients.each[client].1 = Some(asked);
         let connection = &mut machine.clients.each[client].0;
