@@ -21,7 +21,6 @@ mod client_loop;
 mod contents;
 mod encoding;
 mod extent;
-mod forwarding;
 pub mod growing;
 mod growth;
 mod image;
@@ -49,9 +48,8 @@ pub use client::{Client, ClientCounts, ClientOutput};
 pub use contents::{Contents, OutputOf, Pairs, ToClientOf, ToServerOf};
 pub use encoding::{EncodingError, Envelope};
 pub use extent::{Extent, Split, h};
-pub use forwarding::forward;
 pub use growth::{Bounds, Growth};
-pub use image::Image;
+pub use image::{Image, forward};
 pub use kept::{Control, Pace};
 pub use key_hash::KeyHash;
 pub use message::{
