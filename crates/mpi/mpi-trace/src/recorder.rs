@@ -13,9 +13,8 @@ use trace_format::{
     encode_header, file_name,
 };
 
-use crate::abi::{Abi, Handle, Status};
+use crate::abi::{Abi, Handle, Status, identify};
 use crate::computed::{Computed, Sought};
-use crate::library::identify;
 use crate::output::Output;
 use crate::requests::{ByHandle, Kind, Requests};
 use crate::wrapped::Count;
