@@ -12,7 +12,7 @@ use super::tags::Tags;
 
 /// A key and the value stored under it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entry<K, V> {
+pub struct KeyValue<K, V> {
     /// C, the hash of the key.
     pub c: u64,
     /// The key.
@@ -45,14 +45,14 @@ pub trait Keyed<Q: ?Sized>: Hashed {
     fn has(&self, c: u64, key: &Q) -> bool;
 }
 
-impl<K, V> Hashed for Entry<K, V> {
+impl<K, V> Hashed for KeyValue<K, V> {
     #[inline]
     fn c(&self) -> u64 {
         self.c
     }
 }
 
-impl<K: Borrow<Q>, V, Q: Eq + ?Sized> Keyed<Q> for Entry<K, V> {
+impl<K: Borrow<Q>, V, Q: Eq + ?Sized> Keyed<Q> for KeyValue<K, V> {
     #[inline]
     fn has(&self, c: u64, key: &Q) -> bool {
         self.c == c && self.key.borrow() == key
@@ -110,7 +110,7 @@ enum Spot<'a, E> {
 }
 
 /// Where an entry is in its bucket.
-enum Found {
+enum EntrySlot {
     Near(usize),
     Beyond(usize),
 }
@@ -118,15 +118,15 @@ enum Found {
 impl<E> Slots<E> {
     /// Where the entry of a key is.
     #[inline]
-    fn find<Q: ?Sized>(&self, tags: Tags, c: u64, key: &Q) -> Option<Found>
+    fn find<Q: ?Sized>(&self, tags: Tags, c: u64, key: &Q) -> Option<EntrySlot>
     where
         E: Keyed<Q>,
     {
         let has_it = |entry: &E| entry.has(c, key);
         let mut alike = tags.places(Tags::of(c));
         match alike.find(|&slot| self.near[slot].as_ref().is_some_and(has_it)) {
-            Some(slot) => Some(Found::Near(slot)),
-            None if tags.are_full() => self.beyond.iter().position(has_it).map(Found::Beyond),
+            Some(slot) => Some(EntrySlot::Near(slot)),
+            None if tags.are_full() => self.beyond.iter().position(has_it).map(EntrySlot::Beyond),
             None => None,
         }
     }
@@ -197,8 +197,8 @@ impl<E: Hashed> Buckets<E> {
     {
         let slots = self.slots.get(bucket)?;
         match slots.find(*self.tags.get(bucket)?, c, key) {
-            Some(Found::Near(slot)) => slots.near[slot].as_ref(),
-            Some(Found::Beyond(place)) => slots.beyond.get(place),
+            Some(EntrySlot::Near(slot)) => slots.near[slot].as_ref(),
+            Some(EntrySlot::Beyond(place)) => slots.beyond.get(place),
             None if self.overflow_trees.is_empty() => None,
             None => self.overflow_trees.get(&bucket)?.get(c, key),
         }
@@ -211,8 +211,8 @@ impl<E: Hashed> Buckets<E> {
     {
         let slots = self.slots.get_mut(bucket)?;
         match slots.find(*self.tags.get(bucket)?, c, key) {
-            Some(Found::Near(slot)) => slots.near[slot].as_mut(),
-            Some(Found::Beyond(place)) => slots.beyond.get_mut(place),
+            Some(EntrySlot::Near(slot)) => slots.near[slot].as_mut(),
+            Some(EntrySlot::Beyond(place)) => slots.beyond.get_mut(place),
             None if self.overflow_trees.is_empty() => None,
             None => self.overflow_trees.get_mut(&bucket)?.get_mut(c, key),
         }
@@ -272,12 +272,12 @@ impl<E: Hashed> Buckets<E> {
     {
         let (tags, slots) = (self.tags.get_mut(bucket)?, self.slots.get_mut(bucket)?);
         match slots.find(*tags, c, key) {
-            Some(Found::Near(slot)) => {
+            Some(EntrySlot::Near(slot)) => {
                 let next = slots.beyond.pop().or_else(|| pop_overflow(&mut self.overflow_trees, bucket));
                 tags.set(slot, next.as_ref().map_or(Tags::FREE, |next| Tags::of(next.c())));
                 std::mem::replace(&mut slots.near[slot], next)
             }
-            Some(Found::Beyond(place)) => Some(slots.beyond.swap_remove(place)),
+            Some(EntrySlot::Beyond(place)) => Some(slots.beyond.swap_remove(place)),
             None => {
                 let tree = self.overflow_trees.get_mut(&bucket)?;
                 let entry = tree.remove(c, key)?;
@@ -430,7 +430,7 @@ mod tests {
                 let there = model.contains(&(c, key));
                 prop_assert_eq!(buckets.get(0, c, &key).is_some(), there);
                 if step > 0 && !there {
-                    buckets.add(0, Entry { c, key, value: () });
+                    buckets.add(0, KeyValue { c, key, value: () });
                     model.push((c, key));
                 } else if step == 0 {
                     prop_assert_eq!(buckets.remove(0, c, &key).is_some(), there);

@@ -5,7 +5,7 @@ use std::fmt;
 use quantities::Bytes;
 
 use super::message::{Body, Key};
-use super::{Bucket, Entry, Hashed, Operation, Outcome, ServerOutput, Table, ToClient, ToServer};
+use super::{Bucket, Hashed, KeyValue, Operation, Outcome, ServerOutput, Table, ToClient, ToServer};
 
 /// What a server stores, and the operations on it. How a file grows and shrinks, and how its keys are found, is
 /// independent of this.
@@ -74,10 +74,10 @@ pub type ToServerOf<C> = ToServer<<C as Contents>::Entry, <C as Contents>::Opera
 pub type OutputOf<C> = ServerOutput<ToClientOf<C>, ToServerOf<C>>;
 
 /// Keys and their values: the contents used in simulations.
-pub type Pairs = Option<Table<Entry<Key, Body>>>;
+pub type Pairs = Option<Table<KeyValue<Key, Body>>>;
 
 impl Contents for Pairs {
-    type Entry = Entry<Key, Body>;
+    type Entry = KeyValue<Key, Body>;
     type Operation = Operation;
     type Outcome = Outcome;
     type Found = (Key, Body);

@@ -3,7 +3,7 @@
 use endpoint::Message;
 use serde::{Deserialize, Serialize};
 
-use super::{Bucket, BucketRange, Entry, Extent, Span};
+use super::{Bucket, BucketRange, Extent, KeyValue, Span};
 
 /// A key: any bytes.
 pub type Key = Box<[u8]>;
@@ -208,7 +208,7 @@ pub struct Applied<R = Outcome> {
 
 /// Messages between servers. `E` is the type of an entry, `O` that of an operation, and `R` that of an outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ToServer<E = Entry<Key, Body>, O = Operation, R = Outcome> {
+pub enum ToServer<E = KeyValue<Key, Body>, O = Operation, R = Outcome> {
     /// A request for a key that is not the sender's.
     Forward(Request<O>),
     /// The token: its holder may split next. The receiver is server n.

@@ -18,7 +18,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::contents::{Contents, OutputOf, ToServerOf};
-use super::{Applied, Bounds, Bucket, Extent, Growth, Place, Server, ServerOutput, Split, Table, ToServer, forward};
+use super::{
+    Applied, Bounds, Bucket, EntryPlace, Extent, Growth, Server, ServerOutput, Split, Table, ToServer, forward,
+};
 
 /// What a server is doing besides answering requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -189,7 +191,7 @@ impl<C: Contents> Server<C> {
     /// the keys needs only the numbers, since older requests may still be repeated.
     fn news(&mut self) -> Vec<(u64, Applied<C::Outcome>)> {
         let (number, Some(table)) = (self.number, self.contents.table()) else { return Vec::new() };
-        let gone = |c| table.place(c) == Place::Shipped || forward(number, table.level(), c).is_some();
+        let gone = |c| table.place(c) == EntryPlace::Shipped || forward(number, table.level(), c).is_some();
         let applied = self.applied.iter_mut().map(|(client, record)| {
             let outcome = if gone(record.c) { record.outcome.take() } else { None };
             (*client, Applied { outcome, ..*record })

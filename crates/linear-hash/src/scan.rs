@@ -55,7 +55,7 @@ pub struct Scan {
     kind: ScanKind,
     image: Image,
     patience: Duration,
-    open: BTreeMap<ScanPart, Asked>,
+    open: BTreeMap<ScanPart, PartRequest>,
     count: u64,
     reach: Reach,
 }
@@ -73,7 +73,7 @@ enum Reach {
 
 /// The server that was asked for a part, and when to ask again.
 #[derive(Clone, Copy, Debug)]
-struct Asked {
+struct PartRequest {
     server: u32,
     again: Time,
     /// How long it waits until then.
@@ -168,11 +168,11 @@ impl Scan {
         outputs
     }
 
-    fn asked(&self, server: u32, gone: Option<u32>, now: Time) -> Asked {
-        Asked { server, again: now + self.patience, patience: self.patience, gone }
+    fn asked(&self, server: u32, gone: Option<u32>, now: Time) -> PartRequest {
+        PartRequest { server, again: now + self.patience, patience: self.patience, gone }
     }
 
-    fn send<F>(&mut self, server: u32, part: ScanPart, asked: Asked) -> ScanOutput<F> {
+    fn send<F>(&mut self, server: u32, part: ScanPart, asked: PartRequest) -> ScanOutput<F> {
         self.open.insert(part, asked);
         let request = ScanRequest { client: self.client, number: self.number, part, kind: self.kind };
         ScanOutput::Send(server, request)
@@ -185,7 +185,7 @@ impl Scan {
         let again = due.into_iter().map(|(part, patience)| {
             let server = self.image.address(part.span.c());
             let patience = longer(patience, self.patience);
-            self.send(server, part, Asked { server, again: now + patience, patience, gone: None })
+            self.send(server, part, PartRequest { server, again: now + patience, patience, gone: None })
         });
         again.collect()
     }
@@ -221,7 +221,7 @@ impl Scan {
     /// file, it does not know yet of the split that creates it, and they are asked for later.
     fn ask_for_left_out<F>(
         &mut self,
-        (span, asked): (Span, Asked),
+        (span, asked): (Span, PartRequest),
         LeftOut { server, buckets }: LeftOut,
         now: Time,
     ) -> Option<ScanOutput<F>> {
@@ -236,7 +236,7 @@ impl Scan {
     /// A part has been answered up to the place `last`, except for what was left out; asks for that, and for the rest.
     fn record_answered<F>(
         &mut self,
-        (part, asked): (ScanPart, Asked),
+        (part, asked): (ScanPart, PartRequest),
         last: u64,
         now: Time,
         (count, entries, left_out): (u64, Vec<F>, Option<LeftOut>),

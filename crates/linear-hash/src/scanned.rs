@@ -3,7 +3,7 @@
 use super::contents::{Contents, OutputOf};
 use super::message::{LeftOut, ScanAnswer, ScanKind, ScanPart, ScanRequest};
 use super::reorganisation::Change;
-use super::{BucketRange, Hashed, Place, Server, ServerOutput, Span, Table, ToClient, forward, h};
+use super::{BucketRange, EntryPlace, Hashed, Server, ServerOutput, Span, Table, ToClient, forward, h};
 
 /// How many times as many local buckets are counted at a time as are sent.
 const COUNTED: u64 = 16;
@@ -95,10 +95,10 @@ impl<C: Contents> Server<C> {
             let (c, level) = (span.c(), table.bucket_level(span.c()));
             let local = span.within(level);
             let is_left_out = match (table.place(c), asked) {
-                (Place::Held, _) => false,
+                (EntryPlace::Held, _) => false,
                 // A bucket of which nothing was asked for.
                 (_, Some(asked)) if !asked.contains(c) => false,
-                (Place::Awaited, _) if part.buckets.is_some() => break,
+                (EntryPlace::Awaited, _) if part.buckets.is_some() => break,
                 (_, Some(_)) => true,
                 (_, None) => break,
             };

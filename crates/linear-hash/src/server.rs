@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::contents::{Contents, OutputOf, Pairs};
 use super::message::Applied;
 use super::reorganisation::Change;
-use super::{Bounds, Extent, Growth, Place, Request, ScanRequest, Table, ToClient, ToServer, forward, h};
+use super::{Bounds, EntryPlace, Extent, Growth, Request, ScanRequest, Table, ToClient, ToServer, forward, h};
 
 /// The most times that a request is forwarded between servers. It never needs more unless servers split meanwhile.
 pub(super) const MOST_FORWARDS: u32 = 2;
@@ -117,7 +117,7 @@ impl<C: Contents> Server<C> {
     #[inline]
     pub fn holds(&self, c: u64) -> bool {
         let table = self.contents.table().filter(|table| forward(self.number, table.level(), c).is_none());
-        table.is_some_and(|table| table.place(c) == Place::Held)
+        table.is_some_and(|table| table.place(c) == EntryPlace::Held)
     }
 
     /// The file's extent, if it has the token.
@@ -137,21 +137,21 @@ impl<C: Contents> Server<C> {
             return self.send_on(next, Some((number, level)), request, outputs);
         }
         match (table.place(c), self.change) {
-            (Place::Held, _) => self.answer(request, outputs),
-            (Place::Shipped, Some(Change::SplitsTo(to))) => {
+            (EntryPlace::Held, _) => self.answer(request, outputs),
+            (EntryPlace::Shipped, Some(Change::SplitsTo(to))) => {
                 self.send_on(to, Some((number, level + 1)), request, outputs);
             }
-            (Place::Shipped, Some(Change::LeavesFor(to))) => {
+            (EntryPlace::Shipped, Some(Change::LeavesFor(to))) => {
                 self.send_on(to, Some((to, level.saturating_sub(1))), request, outputs);
             }
             // The server that still has it answers; if the key has left meanwhile, it arrives here before the request
             // returns.
-            (Place::Awaited, Some(Change::TakesOver(from))) => self.send_on(from, None, request, outputs),
-            (Place::Shipped, Some(Change::MovesAway)) | (Place::Awaited, Some(Change::Arrives)) => {
+            (EntryPlace::Awaited, Some(Change::TakesOver(from))) => self.send_on(from, None, request, outputs),
+            (EntryPlace::Shipped, Some(Change::MovesAway)) | (EntryPlace::Awaited, Some(Change::Arrives)) => {
                 self.send_on(number, None, request, outputs);
             }
-            (Place::Awaited, None) => self.send_on(h(level.saturating_sub(1), c), None, request, outputs),
-            (Place::Shipped | Place::Awaited, _) => {
+            (EntryPlace::Awaited, None) => self.send_on(h(level.saturating_sub(1), c), None, request, outputs),
+            (EntryPlace::Shipped | EntryPlace::Awaited, _) => {
                 let again = ToClient::Again { number: request.number };
                 outputs.push(ServerOutput::Client(request.client, again));
             }

@@ -5,7 +5,7 @@ use std::borrow::Borrow;
 use serde::{Deserialize, Serialize};
 
 use super::buckets::Buckets;
-use super::{Bucket, BucketRange, Entry, Extent, Hashed, Keyed, Span, Split, h};
+use super::{Bucket, BucketRange, Extent, Hashed, KeyValue, Keyed, Span, Split, h};
 
 /// The table merges two buckets when the buckets hold on average less than the maximum divided by this.
 const LEAST_SHARE: u64 = 4;
@@ -14,7 +14,7 @@ const TRIMMED_AT_ONCE: u32 = 4;
 
 /// Where the entry of a key is, in a table that is being halved or filled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum EntryPlace {
     /// In this table, if there is such an entry.
     Held,
     /// In the table that took over half of this one, or all of it.
@@ -190,14 +190,14 @@ impl<E: Hashed> Table<E> {
     }
 
     /// Where the entry of a key is.
-    pub fn place(&self, c: u64) -> Place {
+    pub fn place(&self, c: u64) -> EntryPlace {
         match (self.phase, self.index(c)) {
-            (Phase::Halving { done }, index) if index % 2 == 1 && index / 2 < done => Place::Shipped,
-            (Phase::Filling | Phase::Settling, index) if index >= self.buckets.len() => Place::Awaited,
-            (Phase::Departing { gone }, index) if index < gone => Place::Shipped,
-            (Phase::Joining { left }, index) if index % 2 == 1 && index / 2 < left => Place::Awaited,
-            (Phase::Leaving { left }, index) if index >= left => Place::Shipped,
-            _ => Place::Held,
+            (Phase::Halving { done }, index) if index % 2 == 1 && index / 2 < done => EntryPlace::Shipped,
+            (Phase::Filling | Phase::Settling, index) if index >= self.buckets.len() => EntryPlace::Awaited,
+            (Phase::Departing { gone }, index) if index < gone => EntryPlace::Shipped,
+            (Phase::Joining { left }, index) if index % 2 == 1 && index / 2 < left => EntryPlace::Awaited,
+            (Phase::Leaving { left }, index) if index >= left => EntryPlace::Shipped,
+            _ => EntryPlace::Held,
         }
     }
 
@@ -497,7 +497,7 @@ impl<E: Hashed> Table<E> {
     }
 }
 
-impl<K: Eq, V> Table<Entry<K, V>> {
+impl<K: Eq, V> Table<KeyValue<K, V>> {
     /// The value of a key; nothing if the key's place is not in this table.
     pub fn get<Q: Eq + ?Sized>(&self, c: u64, key: &Q) -> Option<&V>
     where
@@ -510,12 +510,12 @@ impl<K: Eq, V> Table<Entry<K, V>> {
     ///
     /// # Errors
     /// The entry itself, if the key's place is not in this table.
-    pub fn put(&mut self, c: u64, key: K, value: V) -> Result<Option<V>, Entry<K, V>> {
-        let Some(bucket) = self.position(c) else { return Err(Entry { c, key, value }) };
+    pub fn put(&mut self, c: u64, key: K, value: V) -> Result<Option<V>, KeyValue<K, V>> {
+        let Some(bucket) = self.position(c) else { return Err(KeyValue { c, key, value }) };
         if let Some(found) = self.buckets.get_mut(bucket, c, &key) {
             return Ok(Some(std::mem::replace(&mut found.value, value)));
         }
-        self.add_to(bucket, Entry { c, key, value })?;
+        self.add_to(bucket, KeyValue { c, key, value })?;
         Ok(None)
     }
 
@@ -523,12 +523,12 @@ impl<K: Eq, V> Table<Entry<K, V>> {
     ///
     /// # Errors
     /// As [`Table::put`].
-    pub fn insert(&mut self, c: u64, key: K, value: V) -> Result<bool, Entry<K, V>> {
-        let Some(bucket) = self.position(c) else { return Err(Entry { c, key, value }) };
+    pub fn insert(&mut self, c: u64, key: K, value: V) -> Result<bool, KeyValue<K, V>> {
+        let Some(bucket) = self.position(c) else { return Err(KeyValue { c, key, value }) };
         if self.buckets.get(bucket, c, &key).is_some() {
             return Ok(false);
         }
-        self.add_to(bucket, Entry { c, key, value })?;
+        self.add_to(bucket, KeyValue { c, key, value })?;
         Ok(true)
     }
 

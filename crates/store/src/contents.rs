@@ -6,7 +6,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::rc::Rc;
 
-use linear_hash::{Bucket as LocalBucket, Contents, Place, Table, h};
+use linear_hash::{Bucket as LocalBucket, Contents, EntryPlace, Table, h};
 use quantities::Bytes;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -141,7 +141,7 @@ impl Bucket {
         let table = self.table()?;
         let is_on_this_server = |key: &[u8]| {
             let own = c_of(key);
-            h(table.level(), own) == h(table.level(), c) && table.place(own) == Place::Held
+            h(table.level(), own) == h(table.level(), c) && table.place(own) == EntryPlace::Held
         };
         let elsewhere = keys.find(|key| !is_on_this_server(key))?;
         let is_same_slot = h(SLOT_BITS, c_of(elsewhere)) == h(SLOT_BITS, c);

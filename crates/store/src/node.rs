@@ -8,7 +8,7 @@ use quantities::splitmix64;
 use serde::{Deserialize, Serialize};
 
 use crate::cluster::{PoolState, SlotMap};
-use crate::journal::disk::State;
+use crate::journal::disk::FilesState;
 use crate::parity::state::ParityState;
 use crate::record::Milliseconds;
 use crate::resp::Limits;
@@ -171,7 +171,7 @@ pub struct Node {
     /// How many keys there are, and how many of them expire, as of the last INFO.
     pub keyspace: (u64, u64),
     /// The state of its files, if it keeps its data on disk.
-    pub disk: Option<State>,
+    pub disk: Option<FilesState>,
     /// Its role in a group, if it has one.
     pub group: Option<GroupState>,
     /// Whether clients were killed whose connections are still open.

@@ -285,8 +285,8 @@ fn what_is_no_schedule_of_messages_is_refused_with_its_place() {
     ] {
         let text = good.replacen(found, instead, 1);
         assert_ne!(text, good, "{found}");
-        let told = error_of(&text);
-        assert!(told.starts_with(error), "{told}\nnot {error}");
+        let message = error_of(&text);
+        assert!(message.starts_with(error), "{message}\nnot {error}");
     }
     let bomb = format!("<!DOCTYPE algo [<!ENTITY a \"b\">]>\n{good}");
     assert!(error_of(&bomb).contains("found no XML: "), "{}", error_of(&bomb));

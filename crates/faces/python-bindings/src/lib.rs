@@ -5,6 +5,7 @@
 
 mod collectives;
 mod command;
+mod coroutines;
 mod errors;
 mod exchange;
 mod launch;
@@ -22,7 +23,6 @@ mod signals;
 mod store;
 mod studies;
 mod sweep;
-mod together;
 mod tuning;
 
 use pyo3::prelude::*;

@@ -15,18 +15,18 @@ use quantities::Bytes;
 use crate::errors::of_program;
 use crate::place::Place;
 use crate::received::Received;
-use crate::request::Request;
+use crate::request::ProgramRequest;
 
 /// An operation that a program has asked for, and goes on without waiting for its end. It begins when the program next
 /// waits for anything, before that: no time passes until then.
 #[pyclass(frozen, module = "maquette._maquette")]
 pub struct PendingOperation {
-    state: Mutex<State>,
+    state: Mutex<PendingState>,
     /// The room for the message of a receive.
     room: Option<Bytes>,
 }
 
-enum State {
+enum PendingState {
     /// Asked for.
     New(Operation),
     /// Begun, with its handle.
@@ -40,25 +40,25 @@ impl PendingOperation {
     /// The operation of a request, which the rank at `place` has asked for.
     #[staticmethod]
     fn of(place: &Bound<'_, Place>, request: &Bound<'_, PyTuple>) -> PyResult<Py<PendingOperation>> {
-        let Request::Operation(operation, room) = Request::read(request.as_any())? else {
+        let ProgramRequest::Operation(operation, room) = ProgramRequest::read(request.as_any())? else {
             return Err(PyTypeError::new_err("found something else than an operation of an endpoint"));
         };
-        let pending = Py::new(place.py(), PendingOperation { state: Mutex::new(State::New(operation)), room })?;
+        let pending = Py::new(place.py(), PendingOperation { state: Mutex::new(PendingState::New(operation)), room })?;
         place.get().asked_for().push(pending.clone_ref(place.py()));
         Ok(pending)
     }
 }
 
 impl PendingOperation {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, PendingState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What the program gets of an operation that is over.
     fn value<'py, E: Endpoint>(&self, endpoint: &E, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let outcome = match &*self.state() {
-            State::Over(outcome) => outcome.clone(),
-            State::New(_) | State::Begun(_) => Ok(None),
+            PendingState::Over(outcome) => outcome.clone(),
+            PendingState::New(_) | PendingState::Begun(_) => Ok(None),
         };
         let received = outcome.and_then(|received| match (received, self.room) {
             (Some(received), Some(room)) => received.fitting(endpoint.rank(), room).map(Some),
@@ -83,7 +83,7 @@ impl Begun {
     pub fn begin<E: Endpoint>(&self, endpoint: &E, place: &Place) {
         for pending in std::mem::take(&mut *place.asked_for()) {
             let mut state = pending.get().state();
-            let State::New(operation) = &*state else { continue };
+            let PendingState::New(operation) = &*state else { continue };
             let begun = match endpoint.handles() {
                 Some(handles) => handles.begin(operation.clone(), Waker::noop()),
                 None => {
@@ -93,9 +93,9 @@ impl Begun {
             *state = match begun {
                 Ok(handle) => {
                     self.handles.borrow_mut().insert(handle);
-                    State::Begun(handle)
+                    PendingState::Begun(handle)
                 }
-                Err(error) => State::Over(Err(error)),
+                Err(error) => PendingState::Over(Err(error)),
             };
         }
     }
@@ -103,13 +103,13 @@ impl Begun {
     /// Whether an operation is over; if not, whoever polls is woken when it is.
     fn poll(&self, handles: Option<&dyn Handles>, pending: &PendingOperation, context: &Context<'_>) -> bool {
         let mut state = pending.state();
-        let (State::Begun(handle), Some(handles)) = (&*state, handles) else {
-            return matches!(*state, State::Over(_));
+        let (PendingState::Begun(handle), Some(handles)) = (&*state, handles) else {
+            return matches!(*state, PendingState::Over(_));
         };
         let handle = *handle;
         let Poll::Ready(outcome) = handles.poll_outcome(handle, context.waker()) else { return false };
         self.handles.borrow_mut().remove(&handle);
-        *state = State::Over(outcome.map(endpoint::Outcome::into_received));
+        *state = PendingState::Over(outcome.map(endpoint::Outcome::into_received));
         true
     }
 

@@ -14,12 +14,12 @@ use pyo3::types::iterator::PySendResult;
 use quantities::{Bytes, Rank, Time};
 
 use crate::collectives::Collectives;
+use crate::coroutines::Tree;
 use crate::errors::of_program;
 use crate::pending::Begun;
 use crate::place::Place;
 use crate::received::Received;
-use crate::request::{Ask, Request, Sendrecv, Wait};
-use crate::together::Tree;
+use crate::request::{Ask, ProgramRequest, Sendrecv, Wait};
 
 /// A rank's exception.
 pub struct RaisedException {
@@ -94,7 +94,7 @@ pub struct PythonRank<'py, 'run, E> {
 }
 
 /// How far a coroutine has come.
-pub enum Step<'py> {
+pub enum CoroutineStep<'py> {
     /// It has returned or raised.
     Ended(Resumption<'py>),
     /// It waits for others, until all of them have ended or one has.
@@ -108,15 +108,15 @@ impl<'py, E: Endpoint> PythonRank<'py, '_, E> {
         let mut given: Resumption<'py> = Ok(py.None().into_bound(py));
         loop {
             given = match self.advance(&steps, given).await {
-                Step::Ended(ended) => return ended,
-                Step::Awaits(wait, all) => Tree::new(self, py).run(wait, all).await,
+                CoroutineStep::Ended(ended) => return ended,
+                CoroutineStep::Awaits(wait, all) => Tree::new(self, py).run(wait, all).await,
             };
         }
     }
 
     /// Resumes a coroutine with what it is `given`, and carries out its operations until it has ended or awaits other
     /// coroutines.
-    pub async fn advance(&self, steps: &Bound<'py, PyIterator>, mut given: Resumption<'py>) -> Step<'py> {
+    pub async fn advance(&self, steps: &Bound<'py, PyIterator>, mut given: Resumption<'py>) -> CoroutineStep<'py> {
         loop {
             self.place.get().set_now(self.endpoint.now());
             let sent = match given {
@@ -125,17 +125,21 @@ impl<'py, E: Endpoint> PythonRank<'py, '_, E> {
             };
             self.begun.begin(self.endpoint, self.place.get());
             given = match sent {
-                Ok(PySendResult::Return(returned)) => return Step::Ended(Ok(returned)),
-                Err(error) => return Step::Ended(Err(error)),
-                Ok(PySendResult::Next(yielded)) => match Request::read(&yielded) {
-                    Ok(Request::Together(wait, all)) => return Step::Awaits(wait, all),
-                    Ok(Request::Operation(operation, room)) => self.operate(operation, room, steps.py()).await,
-                    Ok(Request::Sendrecv(both)) => Box::pin(self.sendrecv(both, steps.py())).await,
-                    Ok(Request::Pending(Ask::All, all)) => self.begun.wait_all(self.endpoint, &all, steps.py()).await,
-                    Ok(Request::Pending(Ask::Any, all)) => self.begun.wait_any(self.endpoint, &all, steps.py()).await,
-                    Ok(Request::Pending(Ask::Now, all)) => self.begun.test(self.endpoint, &all, steps.py()),
+                Ok(PySendResult::Return(returned)) => return CoroutineStep::Ended(Ok(returned)),
+                Err(error) => return CoroutineStep::Ended(Err(error)),
+                Ok(PySendResult::Next(yielded)) => match ProgramRequest::read(&yielded) {
+                    Ok(ProgramRequest::Await(wait, all)) => return CoroutineStep::Awaits(wait, all),
+                    Ok(ProgramRequest::Operation(operation, room)) => self.operate(operation, room, steps.py()).await,
+                    Ok(ProgramRequest::Sendrecv(both)) => Box::pin(self.sendrecv(both, steps.py())).await,
+                    Ok(ProgramRequest::Pending(Ask::All, all)) => {
+                        self.begun.wait_all(self.endpoint, &all, steps.py()).await
+                    }
+                    Ok(ProgramRequest::Pending(Ask::Any, all)) => {
+                        self.begun.wait_any(self.endpoint, &all, steps.py()).await
+                    }
+                    Ok(ProgramRequest::Pending(Ask::Now, all)) => self.begun.test(self.endpoint, &all, steps.py()),
                     // Its future is large, and few are pending at once.
-                    Ok(Request::Collective(call)) => {
+                    Ok(ProgramRequest::Collective(call)) => {
                         Box::pin(self.collectives.call(self.endpoint, call, steps.py())).await
                     }
                     Err(error) => Err(error),

@@ -46,11 +46,11 @@ pub enum Verb {
 }
 
 /// A parsed request of a program in Python.
-pub enum Request<'py> {
+pub enum ProgramRequest<'py> {
     /// An operation of its endpoint; if it receives, it may have room for only so much.
     Operation(Operation, Option<Bytes>),
     /// To wait for these.
-    Together(Wait, Vec<Bound<'py, PyIterator>>),
+    Await(Wait, Vec<Bound<'py, PyIterator>>),
     /// To send and to receive at once.
     Sendrecv(Sendrecv),
     /// To wait for operations that go on, or to ask.
@@ -100,13 +100,13 @@ pub struct Call<'py> {
     pub messages: Vec<Option<Message>>,
 }
 
-impl<'py> Request<'py> {
+impl<'py> ProgramRequest<'py> {
     /// Parses what the program has yielded.
     ///
     /// # Errors
     /// `TypeError` if that is not a request, or a part of it has the wrong type; `ValueError` for a value that is not
     /// allowed.
-    pub fn read(yielded: &Bound<'py, PyAny>) -> PyResult<Request<'py>> {
+    pub fn read(yielded: &Bound<'py, PyAny>) -> PyResult<ProgramRequest<'py>> {
         let request = yielded.cast_exact::<PyTuple>().map_err(|_| foreign(yielded))?;
         let verb = request.get_item(0).map_err(|_| foreign(yielded))?;
         let verb = verb.cast::<Verb>().map_err(|_| foreign(yielded))?.get();
@@ -131,7 +131,7 @@ impl<'py> Request<'py> {
             Verb::Multicast => Operation::Multicast(message(&part(1)?, &part(2)?)?),
             Verb::ReceiveMulticast => Operation::ReceiveMulticast(Rank(whole("source", &part(1)?)?)),
             Verb::Sendrecv => {
-                return Ok(Request::Sendrecv(Sendrecv {
+                return Ok(ProgramRequest::Sendrecv(Sendrecv {
                     to: Rank(whole("to", &part(1)?)?),
                     tag: tag(&part(2)?)?,
                     message: message(&part(3)?, &part(4)?)?,
@@ -140,20 +140,20 @@ impl<'py> Request<'py> {
                     room: if_given("room", &part(7)?, size)?,
                 }));
             }
-            Verb::WaitAll => return pending(request).map(|all| Request::Pending(Ask::All, all)),
-            Verb::WaitAny => return pending(request).map(|all| Request::Pending(Ask::Any, all)),
-            Verb::Test => return pending(request).map(|all| Request::Pending(Ask::Now, all)),
-            Verb::Join => return all(request).map(|all| Request::Together(Wait::Join, all)),
-            Verb::First => return all(request).map(|all| Request::Together(Wait::First, all)),
+            Verb::WaitAll => return pending(request).map(|all| ProgramRequest::Pending(Ask::All, all)),
+            Verb::WaitAny => return pending(request).map(|all| ProgramRequest::Pending(Ask::Any, all)),
+            Verb::Test => return pending(request).map(|all| ProgramRequest::Pending(Ask::Now, all)),
+            Verb::Join => return all(request).map(|all| ProgramRequest::Await(Wait::Join, all)),
+            Verb::First => return all(request).map(|all| ProgramRequest::Await(Wait::First, all)),
             Verb::Collective => {
                 let messages = part(3)?.try_iter()?.map(|pair| message_of_pair(&pair?)).collect::<PyResult<_>>()?;
                 let (name, parameters) = (part(1)?.extract()?, part(2)?.extract()?);
                 let group = part(4)?;
                 let group = if group.is_none() { None } else { Some(group.cast_into()?) };
-                return Ok(Request::Collective(Call { group, name, parameters, messages }));
+                return Ok(ProgramRequest::Collective(Call { group, name, parameters, messages }));
             }
         };
-        Ok(Request::Operation(operation, room))
+        Ok(ProgramRequest::Operation(operation, room))
     }
 }
 

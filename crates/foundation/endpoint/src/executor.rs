@@ -298,7 +298,7 @@ impl Shared<'_> {
         let began = self.time_for_timeline();
         let (turn, waits_for) = (self.operations.begun, operation.waits_for());
         self.operations.begun += 1;
-        let entry = Entry { rank, activity, waits_for, began, turn, state: State::UnderWay(waker) };
+        let entry = PendingRequest { rank, activity, waits_for, began, turn, state: RequestState::UnderWay(waker) };
         let number = self.operations.add(entry);
         self.machine.begin(rank, number, operation);
         number
@@ -313,13 +313,13 @@ impl Shared<'_> {
     fn end(&mut self, number: u32, result: Result<Outcome>) -> Waker {
         let end = self.time_for_timeline();
         let entry = &self.operations.entries[number as usize];
-        let Entry { rank, activity, began, .. } = *entry;
+        let PendingRequest { rank, activity, began, .. } = *entry;
         self.under_way[rank.0 as usize] -= 1;
         self.record(rank, activity, [began, end], &result);
         let entry = &mut self.operations.entries[number as usize];
-        match std::mem::replace(&mut entry.state, State::Completed(result)) {
-            State::UnderWay(waker) => waker,
-            State::Dropped | State::Completed(_) => {
+        match std::mem::replace(&mut entry.state, RequestState::Completed(result)) {
+            RequestState::UnderWay(waker) => waker,
+            RequestState::Dropped | RequestState::Completed(_) => {
                 self.operations.remove(number);
                 Waker::noop().clone()
             }
@@ -349,14 +349,15 @@ impl Shared<'_> {
     /// What each rank that has not ended waits for, in order of rank and, for one rank, in the order in which the
     /// operations began.
     fn waiting<T>(&self, results: &[Option<Result<T>>]) -> Vec<(Rank, WaitsFor)> {
-        let under_way = |entry: &&Entry| matches!(entry.state, State::UnderWay(_));
-        let mut operations: Vec<&Entry> = self.operations.entries.iter().filter(under_way).collect();
+        let under_way = |entry: &&PendingRequest| matches!(entry.state, RequestState::UnderWay(_));
+        let mut operations: Vec<&PendingRequest> = self.operations.entries.iter().filter(under_way).collect();
         operations.sort_unstable_by_key(|entry| (entry.rank, entry.turn));
         let mut operations = operations.into_iter().peekable();
         let mut waiting: Vec<(Rank, WaitsFor)> = Vec::new();
         for (rank, _) in (0..).map(Rank).zip(results).filter(|(_, result)| result.is_none()) {
             let others = waiting.len();
-            while let Some(&Entry { rank: of, waits_for, .. }) = operations.next_if(|operation| operation.rank <= rank)
+            while let Some(&PendingRequest { rank: of, waits_for, .. }) =
+                operations.next_if(|operation| operation.rank <= rank)
             {
                 // Ranks that have ended may have left operations under way.
                 if of == rank && !waiting[others..].contains(&(rank, waits_for)) {
@@ -375,7 +376,7 @@ impl Shared<'_> {
 /// The operations that are under way, or whose outcome has not been fetched yet, by number; numbers are reused.
 #[derive(Default)]
 struct Operations {
-    entries: Vec<Entry>,
+    entries: Vec<PendingRequest>,
     unused: Vec<u32>,
     /// How many have begun so far.
     begun: u64,
@@ -384,7 +385,7 @@ struct Operations {
 /// What a rank does, and with which other rank, if that is known.
 type ActivityAndPartner = (Activity, Option<Rank>);
 
-struct Entry {
+struct PendingRequest {
     rank: Rank,
     /// What the timeline shows; nothing if it takes no processor.
     activity: Option<ActivityAndPartner>,
@@ -392,10 +393,10 @@ struct Entry {
     began: Time,
     /// How many operations began before it.
     turn: u64,
-    state: State,
+    state: RequestState,
 }
 
-enum State {
+enum RequestState {
     /// With the waker to wake when it is over.
     UnderWay(Waker),
     /// Nobody waits for it any more.
@@ -404,7 +405,7 @@ enum State {
 }
 
 impl Operations {
-    fn add(&mut self, entry: Entry) -> u32 {
+    fn add(&mut self, entry: PendingRequest) -> u32 {
         if let Some(number) = self.unused.pop() {
             self.entries[number as usize] = entry;
             return number;
@@ -414,19 +415,19 @@ impl Operations {
     }
 
     fn remove(&mut self, number: u32) {
-        self.entries[number as usize].state = State::Dropped;
+        self.entries[number as usize].state = RequestState::Dropped;
         self.unused.push(number);
     }
 
     /// The outcome of an operation, once it is over; until then `waker` replaces the waker to wake.
     fn take(&mut self, number: u32, waker: &Waker) -> Option<Result<Outcome>> {
-        match std::mem::replace(&mut self.entries[number as usize].state, State::Dropped) {
-            State::Completed(result) => {
+        match std::mem::replace(&mut self.entries[number as usize].state, RequestState::Dropped) {
+            RequestState::Completed(result) => {
                 self.unused.push(number);
                 Some(result)
             }
-            State::UnderWay(_) | State::Dropped => {
-                self.entries[number as usize].state = State::UnderWay(waker.clone());
+            RequestState::UnderWay(_) | RequestState::Dropped => {
+                self.entries[number as usize].state = RequestState::UnderWay(waker.clone());
                 None
             }
         }
@@ -434,8 +435,10 @@ impl Operations {
 
     fn abandon(&mut self, number: u32) {
         match self.entries[number as usize].state {
-            State::Completed(_) => self.remove(number),
-            State::UnderWay(_) | State::Dropped => self.entries[number as usize].state = State::Dropped,
+            RequestState::Completed(_) => self.remove(number),
+            RequestState::UnderWay(_) | RequestState::Dropped => {
+                self.entries[number as usize].state = RequestState::Dropped
+            }
         }
     }
 }

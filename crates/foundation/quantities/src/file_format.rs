@@ -339,11 +339,11 @@ mod tests {
 
     #[test]
     fn a_file_is_told_what_it_is_and_what_reads_it() {
-        let told = |content: &[u8]| FileFormat::of(content).unwrap().instead_of("a machine");
+        let message = |content: &[u8]| FileFormat::of(content).unwrap().instead_of("a machine");
         assert_eq!(
-            told(b"num_ranks 4\n"),
+            message(b"num_ranks 4\n"),
             "found a GOAL schedule, which `maquette run goal` reads; allowed is a machine"
         );
-        assert_eq!(told(b"<graphml>"), "found a network in GraphML, which no command reads; allowed is a machine");
+        assert_eq!(message(b"<graphml>"), "found a network in GraphML, which no command reads; allowed is a machine");
     }
 }

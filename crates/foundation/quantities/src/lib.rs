@@ -5,7 +5,6 @@
 //! back in the same notation.
 
 mod bytes;
-mod counted;
 mod file_format;
 mod input_file;
 mod named;
@@ -21,7 +20,6 @@ pub mod splitmix64;
 mod time;
 
 pub use bytes::Bytes;
-pub use counted::counted;
 pub use file_format::FileFormat;
 pub use input_file::{BoundedFile, read_at_most};
 pub use named::{TextOrNumber, by_name};
@@ -30,7 +28,7 @@ pub use rank::Rank;
 pub use rate::Rate;
 pub use rounded::{amount, bytes_per_second, rounded};
 pub use shown::{is_hidden_character, shown, shown_path};
-pub use spelling::{edit_distance, nearest};
+pub use spelling::{counted, edit_distance, nearest};
 pub use time::{Duration, Time};
 
 // The macros of this crate expand to implementations of their traits where they are used.

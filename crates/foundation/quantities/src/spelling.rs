@@ -1,4 +1,12 @@
-//! Finds the known name that a mistyped one was meant to be.
+//! Words in sentences: counts with their nouns, and the known name that a mistyped one was meant to be.
+
+use std::fmt::Display;
+
+/// A count with its noun: `1 rank`, `2 ranks`.
+pub fn counted(count: impl Display + PartialEq + From<u8>, one: &str) -> String {
+    let plural = if count == 1.into() { "" } else { "s" };
+    format!("{count} {one}{plural}")
+}
 
 /// The name among `known` nearest to `found`, if it is near enough to have been meant.
 pub fn nearest<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
@@ -18,7 +26,12 @@ pub fn edit_distance(found: &str, name: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::nearest;
+    use super::{counted, nearest};
+
+    #[test]
+    fn only_one_is_singular() {
+        assert_eq!([0_u32, 1, 2].map(|ranks| counted(ranks, "rank")), ["0 ranks", "1 rank", "2 ranks"]);
+    }
 
     #[test]
     fn a_slip_of_the_finger_is_recognised() {

@@ -3,7 +3,7 @@
 use endpoint::{Endpoint, Error, Result};
 use quantities::{Duration, Rank, Time};
 
-use super::{Ask, Asked, Draws, Follower, Growing, GrowingClient, HASH, Routing, Step, Traffic, send};
+use super::{Ask, Asked, Draws, Follower, FollowerAction, Growing, GrowingClient, HASH, Routing, Traffic, send};
 use crate::program::misdirected;
 use crate::{Client, ClientOutput, Envelope, Operation, ToClient};
 use endpoint::Message;
@@ -97,11 +97,11 @@ impl<'a, E: Endpoint> ClientLoop<'a, E> {
         };
         loop {
             step = match step {
-                Step::Done(_) => {
+                FollowerAction::Done(_) => {
                     self.asked.took = self.endpoint.now().since(begun);
                     return Ok(self.asked);
                 }
-                Step::Send(server, request) => {
+                FollowerAction::Send(server, request) => {
                     send(self.endpoint, &mut self.traffic, server, &Envelope::Request(request)).await?;
                     if std::mem::take(&mut self.was_wrong) {
                         self.ask_for_map().await?;
@@ -112,7 +112,7 @@ impl<'a, E: Endpoint> ClientLoop<'a, E> {
         }
     }
 
-    async fn until_next_step(&mut self) -> Result<Step> {
+    async fn until_next_step(&mut self) -> Result<FollowerAction> {
         loop {
             if let Some(envelope) = self.next(None).await?
                 && let Some(step) = self.take(envelope).await?
@@ -123,7 +123,7 @@ impl<'a, E: Endpoint> ClientLoop<'a, E> {
     }
 
     /// Takes a message from a server.
-    async fn take(&mut self, envelope: Envelope) -> Result<Option<Step>> {
+    async fn take(&mut self, envelope: Envelope) -> Result<Option<FollowerAction>> {
         if let Envelope::Over(_) = envelope {
             self.is_over = true;
             return Ok(None);
@@ -174,9 +174,9 @@ impl<'a, E: Endpoint> ClientLoop<'a, E> {
     }
 }
 
-fn of_client(output: ClientOutput) -> Step {
+fn of_client(output: ClientOutput) -> FollowerAction {
     match output {
-        ClientOutput::Send(server, request) => Step::Send(server, request),
-        ClientOutput::Done(outcome) => Step::Done(outcome),
+        ClientOutput::Send(server, request) => FollowerAction::Send(server, request),
+        ClientOutput::Done(outcome) => FollowerAction::Done(outcome),
     }
 }

@@ -13,13 +13,13 @@ pub struct Follower {
     number: u64,
     requests: u64,
     under_way: Option<Request>,
-    known: Known,
+    known: KnownServers,
     /// How often it was redirected.
     pub moved: u64,
 }
 
 #[derive(Clone, Debug)]
-enum Known {
+enum KnownServers {
     /// Whether each server is known, by number; and the highest level that one of them can have.
     Servers(Vec<bool>, u32),
     /// The last map, and whether a newer one has been requested.
@@ -28,7 +28,7 @@ enum Known {
 
 /// An action of a client that follows redirections.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum FollowerAction {
     /// Sends a request to a server.
     Send(u32, Request),
     /// Has the answer to its request.
@@ -38,68 +38,69 @@ pub enum Step {
 impl Follower {
     /// A client that knows one server; it uses maps if it `refreshes`.
     pub fn new(number: u64, refreshes: bool) -> Follower {
-        let known = if refreshes { Known::Map(Extent::default(), false) } else { Known::Servers(vec![true], 0) };
+        let known =
+            if refreshes { KnownServers::Map(Extent::default(), false) } else { KnownServers::Servers(vec![true], 0) };
         Follower { number, requests: 0, under_way: None, known, moved: 0 }
     }
 
     /// The server that it asks for the key C.
     pub fn address(&self, c: u64) -> u32 {
         match &self.known {
-            Known::Servers(known, levels) => {
+            KnownServers::Servers(known, levels) => {
                 let is_known = |server: &u32| known.get(*server as usize).copied().unwrap_or(false);
                 (0..=*levels).rev().map(|level| h(level, c)).find(is_known).unwrap_or(0)
             }
-            Known::Map(file, _) => file.index(c),
+            KnownServers::Map(file, _) => file.index(c),
         }
     }
 
     /// Begins a request for the key with hash C. Any earlier request must be over.
-    pub fn ask(&mut self, c: u64, operation: Operation) -> Step {
+    pub fn ask(&mut self, c: u64, operation: Operation) -> FollowerAction {
         let request = Request { client: self.number, number: self.requests, c, operation, forwards: 0 };
         self.requests += 1;
         self.under_way = Some(request.clone());
-        Step::Send(self.address(c), request)
+        FollowerAction::Send(self.address(c), request)
     }
 
     /// Takes the answer to a request.
-    pub fn reply(&mut self, number: u64, outcome: Outcome) -> Option<Step> {
-        self.under_way.take_if(|request| request.number == number).map(|_| Step::Done(outcome))
+    pub fn reply(&mut self, number: u64, outcome: Outcome) -> Option<FollowerAction> {
+        self.under_way.take_if(|request| request.number == number).map(|_| FollowerAction::Done(outcome))
     }
 
     /// A request has to be repeated.
-    pub fn again(&mut self, number: u64) -> Option<Step> {
+    pub fn again(&mut self, number: u64) -> Option<FollowerAction> {
         let request = self.under_way.clone().filter(|request| request.number == number)?;
-        Some(Step::Send(self.address(request.c), request))
+        Some(FollowerAction::Send(self.address(request.c), request))
     }
 
     /// A request is for another server.
-    pub fn moved(&mut self, number: u64, server: u32) -> Option<Step> {
+    pub fn moved(&mut self, number: u64, server: u32) -> Option<FollowerAction> {
         self.moved += 1;
-        if let Known::Servers(known, levels) = &mut self.known {
+        if let KnownServers::Servers(known, levels) = &mut self.known {
             let size = known.len().max(server as usize + 1);
             known.resize(size, false);
             known[server as usize] = true;
             *levels = (*levels).max(u32::BITS - server.leading_zeros());
         }
         let request = self.under_way.clone().filter(|request| request.number == number)?;
-        Some(Step::Send(server, request))
+        Some(FollowerAction::Send(server, request))
     }
 
     /// After asking the wrong server, whether to ask for the map: any of the returned number of servers will do. None
     /// if it uses no map, or has already asked for it.
     pub const fn asks_for_map(&mut self) -> Option<u32> {
         match &mut self.known {
-            Known::Map(file, asked) if !*asked => {
+            KnownServers::Map(file, asked) if !*asked => {
                 *asked = true;
                 Some(file.buckets())
             }
-            Known::Map(..) | Known::Servers(..) => None,
+            KnownServers::Map(..) | KnownServers::Servers(..) => None,
         }
     }
 
     /// Takes a map, unless it is older than its own.
     pub fn learn(&mut self, file: Extent) {
-        if let Known::Map(known, asked) = &mut self.known {
+        if let KnownServers::Map(known, asked) = &mut self.known {
             *known = (*known).max(file);
             *asked = false;
         }
@@ -113,7 +114,7 @@ mod tests {
 
     fn ask(follower: &mut Follower, c: u64) -> (u32, u64) {
         match follower.ask(c, Operation::Get(Key::from(*b"a"))) {
-            Step::Send(server, request) => (server, request.number),
+            FollowerAction::Send(server, request) => (server, request.number),
             step => panic!("{step:?}"),
         }
     }
@@ -123,11 +124,11 @@ mod tests {
         let mut follower = Follower::new(3, false);
         let (server, number) = ask(&mut follower, 0b111);
         assert_eq!(server, 0);
-        assert!(matches!(follower.moved(number, 1), Some(Step::Send(1, _))));
-        assert!(matches!(follower.moved(number, 7), Some(Step::Send(7, _))));
+        assert!(matches!(follower.moved(number, 1), Some(FollowerAction::Send(1, _))));
+        assert!(matches!(follower.moved(number, 7), Some(FollowerAction::Send(7, _))));
         assert_eq!([0b111, 0b1111, 0b011, 0b101, 0b10].map(|c| follower.address(c)), [7, 7, 1, 1, 0]);
         assert_eq!(follower.reply(number + 1, Outcome::Is(true)), None);
-        assert_eq!(follower.reply(number, Outcome::Is(true)), Some(Step::Done(Outcome::Is(true))));
+        assert_eq!(follower.reply(number, Outcome::Is(true)), Some(FollowerAction::Done(Outcome::Is(true))));
         assert_eq!(follower.again(number), None);
         assert_eq!((follower.asks_for_map(), follower.moved), (None, 2));
     }
@@ -137,7 +138,7 @@ mod tests {
         let mut follower = Follower::new(3, true);
         let (_, number) = ask(&mut follower, 0b111);
         // It follows the redirection, and uses the next map from then on.
-        assert!(matches!(follower.moved(number, 1), Some(Step::Send(1, _))));
+        assert!(matches!(follower.moved(number, 1), Some(FollowerAction::Send(1, _))));
         assert_eq!(follower.address(0b111), 0);
         assert_eq!([follower.asks_for_map(), follower.asks_for_map()], [Some(1), None]);
         follower.learn(Extent::of(8));

@@ -11,7 +11,7 @@ use quantities::{Bytes, Duration, Rank, Time};
 
 use super::{Envelope, Extent, Growth, KeyHash, ServerCounts, ToClient, ToServer};
 use client::ClientLoop;
-pub use follower::{Follower, Step};
+pub use follower::{Follower, FollowerAction};
 use server::ServerLoop;
 pub use workload::{Ask, Draws, Popularity, Workload};
 

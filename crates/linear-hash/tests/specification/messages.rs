@@ -3,7 +3,7 @@
 
 use endpoint::Message;
 use maquette_linear_hash::{
-    Applied, BucketRange, Client, ClientOutput, EncodingError, Entry, Envelope, Extent, Growth, Key, LeftOut,
+    Applied, BucketRange, Client, ClientOutput, EncodingError, Envelope, Extent, Growth, Key, KeyValue, LeftOut,
     Operation, Outcome, Request, Scan, ScanAnswer, ScanKind, ScanOutput, ScanPart, ScanRequest, Server, Span, ToClient,
     ToServer,
 };
@@ -50,7 +50,7 @@ fn extent() -> impl Strategy<Value = Extent> {
 }
 
 fn chunk() -> impl Strategy<Value = ToServer> {
-    let entry = (any::<u64>(), key(), body()).prop_map(|(c, key, value)| Entry { c, key, value });
+    let entry = (any::<u64>(), key(), body()).prop_map(|(c, key, value)| KeyValue { c, key, value });
     let buckets = prop::collection::vec(prop::collection::vec(entry, 0..4), 0..4);
     let record = (any::<u64>(), any::<u64>(), prop::option::of(outcome())).prop_map(|(number, c, outcome)| Applied {
         number,

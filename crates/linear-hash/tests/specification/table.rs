@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use maquette_linear_hash::{Entry, Extent, Place, Table};
+use maquette_linear_hash::{EntryPlace, Extent, KeyValue, Table};
 use proptest::prelude::*;
 
 #[derive(Clone, Debug)]
-enum Step {
+enum TableStep {
     Put(u64, u32),
     Remove(u64),
     Get(u64),
@@ -14,32 +14,32 @@ enum Step {
     Ship,
 }
 
-fn steps() -> impl Strategy<Value = Vec<Step>> {
+fn steps() -> impl Strategy<Value = Vec<TableStep>> {
     let c = || prop_oneof![0u64..40, any::<u64>()];
     let step = prop_oneof![
-        6 => (c(), any::<u32>()).prop_map(|(c, value)| Step::Put(c, value)),
-        2 => c().prop_map(Step::Remove),
-        2 => c().prop_map(Step::Get),
-        2 => Just(Step::Ship),
+        6 => (c(), any::<u32>()).prop_map(|(c, value)| TableStep::Put(c, value)),
+        2 => c().prop_map(TableStep::Remove),
+        2 => c().prop_map(TableStep::Get),
+        2 => Just(TableStep::Ship),
     ];
     prop::collection::vec(step, 0..600)
 }
 
 /// A table that may be being halved, and the one that takes over.
 struct Pair {
-    table: Table<Entry<u64, u32>>,
-    other: Option<Table<Entry<u64, u32>>>,
+    table: Table<KeyValue<u64, u32>>,
+    other: Option<Table<KeyValue<u64, u32>>>,
 }
 
 impl Pair {
     /// The table that has the key.
-    fn owner(&mut self, c: u64) -> &mut Table<Entry<u64, u32>> {
-        if self.table.place(c) == Place::Shipped {
+    fn owner(&mut self, c: u64) -> &mut Table<KeyValue<u64, u32>> {
+        if self.table.place(c) == EntryPlace::Shipped {
             let other = self.other.as_mut().unwrap();
-            assert_eq!(other.place(c), Place::Held);
+            assert_eq!(other.place(c), EntryPlace::Held);
             return other;
         }
-        assert_eq!(self.table.place(c), Place::Held);
+        assert_eq!(self.table.place(c), EntryPlace::Held);
         &mut self.table
     }
 
@@ -74,20 +74,20 @@ proptest! {
             let level = pair.table.level();
             let own = |c: u64| c >> level << level;
             match step {
-                Step::Put(c, value) => {
+                TableStep::Put(c, value) => {
                     let c = own(c);
                     prop_assert_eq!(pair.owner(c).put(c, c, value), Ok(model.insert(c, value)));
                 }
-                Step::Remove(c) => {
+                TableStep::Remove(c) => {
                     let c = own(c);
                     prop_assert_eq!(pair.owner(c).remove(c, &c), model.remove(&c));
                 }
-                Step::Get(c) => {
+                TableStep::Get(c) => {
                     let c = own(c);
                     prop_assert_eq!(pair.owner(c).get(c, &c), model.get(&c));
                 }
-                Step::Ship if pair.table.level() < 20 => pair.ship(&mut model),
-                Step::Ship => {}
+                TableStep::Ship if pair.table.level() < 20 => pair.ship(&mut model),
+                TableStep::Ship => {}
             }
             let other = pair.other.as_ref().map_or(0, Table::len);
             prop_assert_eq!(pair.table.len() + other, model.len() as u64);
@@ -150,11 +150,11 @@ fn a_table_takes_over_another_bucket_by_bucket() {
         leaves.leave();
         loop {
             for &c in stayers.iter().chain(&leavers) {
-                let is_held = stays.place(c) == Place::Held;
+                let is_held = stays.place(c) == EntryPlace::Held;
                 assert_eq!(stays.get(c, &c).is_some(), is_held);
                 assert!(is_held || leaves.get(c, &c).is_some());
                 if c & 0b100 != 0 {
-                    assert_eq!(leaves.place(c), if is_held { Place::Shipped } else { Place::Held });
+                    assert_eq!(leaves.place(c), if is_held { EntryPlace::Shipped } else { EntryPlace::Held });
                 }
             }
             let Some(bucket) = leaves.ship() else { break };
@@ -168,11 +168,11 @@ fn a_table_takes_over_another_bucket_by_bucket() {
 
 #[test]
 fn what_is_not_here_is_not_stored() {
-    let mut table: Table<Entry<u64, ()>> = Table::filling(1, Extent::of(2));
-    assert_eq!(table.place(0), Place::Awaited);
+    let mut table: Table<KeyValue<u64, ()>> = Table::filling(1, Extent::of(2));
+    assert_eq!(table.place(0), EntryPlace::Awaited);
     assert!(table.put(0, 0, ()).is_err());
     table.arrive(Vec::new());
-    assert_eq!((table.place(0), table.place(2)), (Place::Held, Place::Awaited));
+    assert_eq!((table.place(0), table.place(2)), (EntryPlace::Held, EntryPlace::Awaited));
     table.arrive(Vec::new());
     assert_eq!(table.put(2, 2, ()), Ok(None));
 }

@@ -14,7 +14,7 @@ use crate::model::{
     Arbitration, ChannelId, FlitNetwork, Interconnect, Machine, PacketFormat, Router, Source, Switching,
 };
 use crate::routing::{IdleWhen, Selection, WaitsFor};
-use crate::topology::{Layout, Plan, RouterPlan, Topology};
+use crate::topology::{Plan, PlannedTopology, RouterPlan, Topology};
 use quantities::{Bytes, Duration};
 
 /// The longest time allowed in a description: anything longer would only be a mistyped unit.
@@ -80,7 +80,7 @@ fn flits(fields: &Fields, topology: &Topology) -> Result<(u32, Interconnect), Fa
     let virtual_channels = virtual_channels::count(lines, fields.switching.mode, &layout.plan)?;
     let kinds = lines::Kinds::new(lines, virtual_channels, topology, packet.flit)?;
     let (rule, routing) = paths::routing(fields.routing.rule, &mut layout, virtual_channels)?;
-    let Layout { mut plan, .. } = layout;
+    let PlannedTopology { mut plan, .. } = layout;
     let channels = lines::channels(&kinds, virtual_channels, &mut plan)?;
     only_where_idle_is_sought(&fields.routing)?;
     let switching = switching(&fields.switching, &plan)?;
@@ -110,7 +110,7 @@ fn flits(fields: &Fields, topology: &Topology) -> Result<(u32, Interconnect), Fa
 }
 
 /// Lays out the one topology that is given.
-fn lay_out(topology: &Topology) -> Result<Layout, Fault> {
+fn lay_out(topology: &Topology) -> Result<PlannedTopology, Fault> {
     let kinds = || listed(Topology::KINDS.iter().map(|kind| kind.name.to_string()).collect(), "and");
     match topology.given().count() {
         0 => Err(missing("topology", &format!("one of {}", kinds()))),

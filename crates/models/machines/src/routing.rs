@@ -16,7 +16,7 @@ mod view;
 
 pub(crate) use ground::Ground;
 pub use selection::{IdleWhen, Selection, WaitsFor};
-pub use view::{AtRest, Header, Load, NetworkView, RouteState, RouterView};
+pub use view::{AtRest, Load, NetworkView, PacketHeader, RouteState, RouterView};
 
 use std::fmt;
 use std::sync::Arc;

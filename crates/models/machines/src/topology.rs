@@ -39,7 +39,7 @@ pub(crate) const MOST_CHANNELS: u64 = 1 << 24;
 
 /// The part of a description that describes a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Line {
+pub(crate) enum ChannelClass {
     /// From a node.
     Injection,
     /// To a node.
@@ -73,7 +73,7 @@ trait Row {
     const TABLES: &'static [Table];
     /// Its fields that can be set by their name alone.
     const SHORT: &'static [&'static str] = &[];
-    /// Whether some of its channels are [`Line::Global`].
+    /// Whether some of its channels are [`ChannelClass::Global`].
     const HAS_GLOBAL: bool = false;
     /// What it is called where its nodes form groups.
     const WITH_GROUPS: Option<&'static str> = None;
@@ -83,13 +83,13 @@ trait Row {
         None
     }
 
-    /// The parts of its fields that describe channels of [`Line::Own`].
+    /// The parts of its fields that describe channels of [`ChannelClass::Own`].
     fn lines(&self) -> OwnLines<'_> {
         Box::new(std::iter::empty())
     }
 
     /// Lays it out.
-    fn lay_out(&self) -> Result<Layout, Fault>;
+    fn lay_out(&self) -> Result<PlannedTopology, Fault>;
 }
 
 /// What is said of a topology.
@@ -139,7 +139,7 @@ macro_rules! topologies {
             }
 
             /// Lays out the one that is given.
-            pub(crate) fn lay_out(&self) -> Result<Layout, Fault> {
+            pub(crate) fn lay_out(&self) -> Result<PlannedTopology, Fault> {
                 $(if let Some(row) = &self.$file {
                     return row.lay_out();
                 })+
@@ -170,7 +170,7 @@ pub fn topologies_with_groups() -> String {
 pub(crate) struct ChannelPlan {
     pub from: Place,
     pub to: Place,
-    pub line: Line,
+    pub line: ChannelClass,
 }
 
 /// A planned router.
@@ -199,7 +199,7 @@ pub(crate) const NOWHERE: ChannelId = ChannelId(u32::MAX);
 
 /// A plan, and the form of the topology, if it has a regular one, by which rules of routing can find the way. A
 /// topology with a regular form joins all its nodes.
-pub(crate) struct Layout {
+pub(crate) struct PlannedTopology {
     pub plan: Plan,
     pub geometry: Option<Box<dyn Any>>,
 }
@@ -216,12 +216,12 @@ impl Plan {
         let node = Place::Node(NodeId(self.homes.len() as u32));
         let router = Place::Router(home);
         self.homes.push(home);
-        self.channels.push(ChannelPlan { from: node, to: router, line: Line::Injection });
-        self.channels.push(ChannelPlan { from: router, to: node, line: Line::Ejection });
+        self.channels.push(ChannelPlan { from: node, to: router, line: ChannelClass::Injection });
+        self.channels.push(ChannelPlan { from: router, to: node, line: ChannelClass::Ejection });
     }
 
     /// Adds a link between routers; returns the channel there and the channel back.
-    pub fn link(&mut self, near: RouterId, far: RouterId, line: Line) -> (ChannelId, ChannelId) {
+    pub fn link(&mut self, near: RouterId, far: RouterId, line: ChannelClass) -> (ChannelId, ChannelId) {
         let (from, to) = (Place::Router(near), Place::Router(far));
         let first = self.channels.len() as u32;
         self.channels.push(ChannelPlan { from, to, line });

@@ -1,8 +1,8 @@
-//! The unit on the wire: a header and a part of a message.
+//! The unit on the wire, a header and a part of a message; and what must carry it.
 
 use bytes::Bytes;
 use endpoint::Message;
-use quantities::Rank;
+use quantities::{Rank, Time};
 
 /// The longest header. [B]
 pub const LONGEST_HEADER: usize = 44;
@@ -11,12 +11,12 @@ pub const LONGEST_HEADER: usize = 44;
 /// copy: the socket gathers the two.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Datagram {
-    header: Header,
+    header: DatagramHeader,
     payload: Message,
 }
 
 impl Datagram {
-    pub(crate) const fn new(header: Header, payload: Message) -> Datagram {
+    pub(crate) const fn new(header: DatagramHeader, payload: Message) -> Datagram {
         Datagram { header, payload }
     }
 
@@ -60,7 +60,7 @@ impl Datagram {
     /// [`Unreadable`] when the header is not one of this protocol.
     pub fn from_bytes(bytes: &Bytes) -> Result<Datagram, Unreadable> {
         let length = crate::packet::header_length(bytes).ok_or(Unreadable::Header)?;
-        let mut header = Header::EMPTY;
+        let mut header = DatagramHeader::EMPTY;
         header.write(bytes.get(..length).ok_or(Unreadable::Header)?);
         Ok(Datagram { header, payload: Message::from(bytes.slice(length..)) })
     }
@@ -82,13 +82,13 @@ pub enum Unreadable {
 
 /// The bytes before the payload.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Header {
+pub(crate) struct DatagramHeader {
     bytes: [u8; LONGEST_HEADER],
     length: usize,
 }
 
-impl Header {
-    pub(crate) const EMPTY: Header = Header { bytes: [0; LONGEST_HEADER], length: 0 };
+impl DatagramHeader {
+    pub(crate) const EMPTY: DatagramHeader = DatagramHeader { bytes: [0; LONGEST_HEADER], length: 0 };
 
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes[..self.length]
@@ -106,8 +106,36 @@ impl Header {
     }
 }
 
-impl std::fmt::Debug for Header {
+impl std::fmt::Debug for DatagramHeader {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(out, "{:02x?}", self.bytes())
     }
+}
+
+/// Where a datagram goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Destination {
+    /// One rank.
+    One(Rank),
+    /// All other ranks, at once.
+    All,
+}
+
+/// A network interface: it carries datagrams, or loses, repeats or delays them. A simulated Ethernet is one, UDP is
+/// another.
+#[allow(async_fn_in_trait)] // a world polls its own futures on one thread: no `Send` bound is wanted
+pub trait Datagrams {
+    /// The time at this rank.
+    fn now(&self) -> Time;
+    /// Sends all of `datagrams`, in this order if it can; a slice, so that they can be handed over at once. A lost
+    /// datagram is not an error.
+    ///
+    /// # Errors
+    /// When the network can no longer be used.
+    async fn send(&self, datagrams: &[(Destination, Datagram)]) -> endpoint::Result<()>;
+    /// Waits until something has arrived or the time is `until`, and appends what there is to `arrived`.
+    ///
+    /// # Errors
+    /// When the network can no longer be used.
+    async fn receive(&self, until: Option<Time>, arrived: &mut Vec<Datagram>) -> endpoint::Result<()>;
 }

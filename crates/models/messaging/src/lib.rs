@@ -32,7 +32,6 @@
 
 mod broadcast;
 mod datagram;
-mod datagrams;
 mod engine;
 mod fragmenter;
 pub mod go_back_n;
@@ -59,8 +58,7 @@ mod shared_queue;
 mod stuck;
 mod waiting;
 
-pub use datagram::{Datagram, LONGEST_HEADER, Unreadable};
-pub use datagrams::{Datagrams, Destination};
+pub use datagram::{Datagram, Datagrams, Destination, LONGEST_HEADER, Unreadable};
 pub use engine::{Awaited, Counts, Engine, Posted};
 pub use messenger::Messenger;
 pub use messengers::Messengers;

@@ -268,13 +268,13 @@ impl<D: Datagrams> Messenger<D> {
     }
 
     /// Carries out an operation of a program that does one thing at a time.
-    async fn run_alone(&self, operation: Operation) -> Result<Outcome> {
-        let [outcome] = self.run_together([operation]).await?;
+    async fn run_operation(&self, operation: Operation) -> Result<Outcome> {
+        let [outcome] = self.run_operations([operation]).await?;
         outcome
     }
 
     /// Carries out several operations that begin together and are one step to a program that does one thing at a time.
-    async fn run_together<const N: usize>(&self, operations: [Operation; N]) -> Result<[Result<Outcome>; N]> {
+    async fn run_operations<const N: usize>(&self, operations: [Operation; N]) -> Result<[Result<Outcome>; N]> {
         let _busy = self.become_busy()?;
         // Nothing remains of operations whose future was dropped.
         self.forget_operations();
@@ -325,34 +325,34 @@ impl<D: Datagrams> Endpoint for Messenger<D> {
     }
 
     async fn send_tagged(&self, to: Rank, tag: Tag, message: Message) -> Result<()> {
-        self.run_alone(Operation::Send { to, tag, message }).await.map(|_| ())
+        self.run_operation(Operation::Send { to, tag, message }).await.map(|_| ())
     }
 
     async fn receive_matching(&self, from: Source, tags: Tags, deadline: Option<Time>) -> Result<Received> {
-        self.run_alone(Operation::Receive { from, tags, deadline }).await?.received()
+        self.run_operation(Operation::Receive { from, tags, deadline }).await?.received()
     }
 
     async fn sendrecv_tagged(&self, to: Rank, tag: Tag, message: Message, from: Rank, tags: Tags) -> Result<Received> {
         let send = Operation::Send { to, tag, message };
         let receive = Operation::Receive { from: Source::Rank(from), tags, deadline: None };
-        let [sent, received] = self.run_together([send, receive]).await?;
+        let [sent, received] = self.run_operations([send, receive]).await?;
         sent.and(received)?.received()
     }
 
     async fn compute(&self, work: Duration) {
         // A network failure is an error of the next send or receive; the work is done all the same.
-        let _ = self.run_alone(Operation::Compute(work)).await;
+        let _ = self.run_operation(Operation::Compute(work)).await;
     }
 
     async fn sleep_until(&self, time: Time) {
-        let _ = self.run_alone(Operation::Sleep(time)).await;
+        let _ = self.run_operation(Operation::Sleep(time)).await;
     }
 
     async fn multicast(&self, message: Message) -> Result<()> {
-        self.run_alone(Operation::Multicast(message)).await.map(|_| ())
+        self.run_operation(Operation::Multicast(message)).await.map(|_| ())
     }
 
     async fn receive_multicast(&self, from: Rank) -> Result<Message> {
-        self.run_alone(Operation::ReceiveMulticast(from)).await?.received().map(|received| received.message)
+        self.run_operation(Operation::ReceiveMulticast(from)).await?.received().map(|received| received.message)
     }
 }

@@ -109,7 +109,7 @@ struct UnderWay {
     processor: u8,
     /// Whether to report when its processor takes it up; then, when that is.
     start: Start,
-    stage: Stage,
+    stage: OperationStage,
     limit: Limit,
     /// When it continues by itself, as the index has it.
     noted: Option<Time>,
@@ -137,7 +137,7 @@ enum Start {
 }
 
 #[derive(Debug)]
-enum Stage {
+enum OperationStage {
     /// It was begun.
     Begun(Operation),
     /// The processor prepares the send.
@@ -165,8 +165,8 @@ struct Sending {
 }
 
 /// The result of a step of an operation.
-enum Step {
-    To(Stage),
+enum StepResult {
+    To(OperationStage),
     Over(Result<Outcome>),
 }
 
@@ -223,7 +223,7 @@ impl Operations {
             None => Limit::Never,
         };
         let start = if reports_start { Start::Wanted } else { Start::Silent };
-        let stage = Stage::Begun(operation);
+        let stage = OperationStage::Begun(operation);
         self.turns += 1;
         self.index.enter(self.turns, &stage, limit);
         self.under_way.insert(self.turns, UnderWay { number, processor, start, stage, limit, noted: None });
@@ -252,17 +252,21 @@ impl Operations {
     fn post_one(&mut self, turn: u64, now: Time, engine: &mut Engine) {
         let Some(it) = self.under_way.get(turn) else { return };
         let (what, deadline) = match it.stage {
-            Stage::Begun(Operation::Receive { from, tags, deadline }) => (Awaited::Message(from, tags), deadline),
-            Stage::Begun(Operation::ReceiveMulticast(from)) | Stage::Queues(from) => (Awaited::BroadcastOf(from), None),
+            OperationStage::Begun(Operation::Receive { from, tags, deadline }) => {
+                (Awaited::Message(from, tags), deadline)
+            }
+            OperationStage::Begun(Operation::ReceiveMulticast(from)) | OperationStage::Queues(from) => {
+                (Awaited::BroadcastOf(from), None)
+            }
             _ => return,
         };
         let stage = match what {
             Awaited::BroadcastOf(from) if self.index.first_broadcast(from).is_some_and(|first| first < turn) => {
-                Stage::Queues(from)
+                OperationStage::Queues(from)
             }
             _ => match engine.post(now, what) {
-                Ok(posted) => Stage::Receives(posted, what, deadline),
-                Err(error) => Stage::HasResult(Bytes(0), Err(error)),
+                Ok(posted) => OperationStage::Receives(posted, what, deadline),
+                Err(error) => OperationStage::HasResult(Bytes(0), Err(error)),
             },
         };
         self.set_stage(turn, stage);
@@ -270,8 +274,8 @@ impl Operations {
     }
 
     /// Has an operation enter a stage, and returns the one that it leaves.
-    fn set_stage(&mut self, turn: u64, stage: Stage) -> Stage {
-        let Some(it) = self.under_way.get_mut(turn) else { return Stage::IsOver };
+    fn set_stage(&mut self, turn: u64, stage: OperationStage) -> OperationStage {
+        let Some(it) = self.under_way.get_mut(turn) else { return OperationStage::IsOver };
         self.index.leave(turn, &it.stage, it.limit);
         self.index.enter(turn, &stage, it.limit);
         std::mem::replace(&mut it.stage, stage)
@@ -323,7 +327,7 @@ impl Operations {
         let mut order = Ordered::default();
         if active.len() > 1 {
             let completion = |turn: u64| match self.under_way.get(turn)?.stage {
-                Stage::Receives(posted, ..) => engine.completion(posted),
+                OperationStage::Receives(posted, ..) => engine.completion(posted),
                 _ => None,
             };
             let complete = active.iter().filter_map(|(turn, ())| Some((completion(turn)?, turn)));
@@ -343,9 +347,9 @@ impl Operations {
         self.report_start(turn, now);
         let Some(&UnderWay { processor, limit, .. }) = self.under_way.get(turn) else { return };
         let served = Served { processor, limit: self.limit(limit) };
-        let stage = self.set_stage(turn, Stage::IsOver);
-        let queue = if let Stage::Submits(Sending { to, .. }) = &stage { Some(*to) } else { None };
-        let is_called = matches!(stage, Stage::Calls(until, _) if until <= now);
+        let stage = self.set_stage(turn, OperationStage::IsOver);
+        let queue = if let OperationStage::Submits(Sending { to, .. }) = &stage { Some(*to) } else { None };
+        let is_called = matches!(stage, OperationStage::Calls(until, _) if until <= now);
         let step = self.step(now, stage, served, engine);
         self.take_step(turn, step);
         if is_called {
@@ -364,7 +368,7 @@ impl Operations {
         let at = match (start, stage) {
             (Start::Silent, _) => return,
             (Start::At(at), _) => at,
-            (Start::Wanted, Stage::Begun(Operation::Sleep(_))) => now,
+            (Start::Wanted, OperationStage::Begun(Operation::Sleep(_))) => now,
             (Start::Wanted, _) => self.free(now, processor),
         };
         if let Some(it) = self.under_way.get_mut(turn) {
@@ -375,17 +379,17 @@ impl Operations {
         }
     }
 
-    fn take_step(&mut self, turn: u64, step: Step) {
+    fn take_step(&mut self, turn: u64, step: StepResult) {
         match step {
-            Step::To(next) => {
+            StepResult::To(next) => {
                 self.set_stage(turn, next);
                 if let Some(it) = self.under_way.get_mut(turn) {
                     let time = it.next_time();
                     self.index.note_time(turn, &mut it.noted, time);
                 }
             }
-            Step::Over(result) => {
-                self.set_stage(turn, Stage::IsOver);
+            StepResult::Over(result) => {
+                self.set_stage(turn, OperationStage::IsOver);
                 if let Some(UnderWay { number, mut noted, .. }) = self.under_way.remove(turn) {
                     self.index.note_time(turn, &mut noted, None);
                     self.ends.push(NumberedEvent::over(number, result));
@@ -394,23 +398,27 @@ impl Operations {
         }
     }
 
-    fn step(&mut self, now: Time, stage: Stage, served: Served, engine: &mut Engine) -> Step {
+    fn step(&mut self, now: Time, stage: OperationStage, served: Served, engine: &mut Engine) -> StepResult {
         match stage {
-            Stage::Begun(Operation::Send { to, tag, message }) => {
+            OperationStage::Begun(Operation::Send { to, tag, message }) => {
                 self.call(now, Sending { to: Some((to, tag)), message }, served, engine)
             }
-            Stage::Begun(Operation::Multicast(message)) => {
+            OperationStage::Begun(Operation::Multicast(message)) => {
                 self.call(now, Sending { to: None, message }, served, engine)
             }
-            Stage::Begun(Operation::Compute(work)) => self.process(now, served.processor, work, Ok(Outcome::Done)),
-            Stage::Begun(Operation::Sleep(until)) if until <= now => Step::Over(Ok(Outcome::Done)),
-            Stage::Begun(Operation::Sleep(until)) => Step::To(Stage::Ends(until, Ok(Outcome::Done))),
-            Stage::Calls(until, sending) if until <= now => {
-                self.can_continue = true;
-                Step::To(Stage::Submits(sending))
+            OperationStage::Begun(Operation::Compute(work)) => {
+                self.process(now, served.processor, work, Ok(Outcome::Done))
             }
-            Stage::Submits(sending) => self.submit(now, sending, served.limit, engine),
-            Stage::Receives(posted, what, deadline) => match engine.taken(now, posted) {
+            OperationStage::Begun(Operation::Sleep(until)) if until <= now => StepResult::Over(Ok(Outcome::Done)),
+            OperationStage::Begun(Operation::Sleep(until)) => {
+                StepResult::To(OperationStage::Ends(until, Ok(Outcome::Done)))
+            }
+            OperationStage::Calls(until, sending) if until <= now => {
+                self.can_continue = true;
+                StepResult::To(OperationStage::Submits(sending))
+            }
+            OperationStage::Submits(sending) => self.submit(now, sending, served.limit, engine),
+            OperationStage::Receives(posted, what, deadline) => match engine.taken(now, posted) {
                 Ok(Some(Taken { received, to_copy })) => {
                     let outcome = Outcome::Received(received, Passage { sent: now, arrived: now });
                     self.take_result(now, served.processor, to_copy, Ok(outcome))
@@ -420,21 +428,23 @@ impl Operations {
                     let passed = |time: Option<Time>| time.filter(|time| *time <= now);
                     let late = passed(deadline).map(Error::Deadline);
                     let late = late.or_else(|| passed(served.limit).map(|_| timed_out(engine.rank())));
-                    Step::To(late.map_or(Stage::Receives(posted, what, deadline), |error| Stage::IsLate(posted, error)))
+                    StepResult::To(late.map_or(OperationStage::Receives(posted, what, deadline), |error| {
+                        OperationStage::IsLate(posted, error)
+                    }))
                 }
             },
-            Stage::HasResult(to_copy, result) => {
+            OperationStage::HasResult(to_copy, result) => {
                 self.process(now, served.processor, self.calls.receive + self.copy.of(to_copy), result)
             }
-            Stage::Ends(until, result) if until <= now => Step::Over(result),
-            stage => Step::To(stage),
+            OperationStage::Ends(until, result) if until <= now => StepResult::Over(result),
+            stage => StepResult::To(stage),
         }
     }
 
     /// Occupies the processor for `work` once it is free; then the operation is over.
-    fn process(&mut self, now: Time, processor: u8, work: Duration, result: Result<Outcome>) -> Step {
+    fn process(&mut self, now: Time, processor: u8, work: Duration, result: Result<Outcome>) -> StepResult {
         let until = self.occupy(now, processor, work);
-        if until <= now { Step::Over(result) } else { Step::To(Stage::Ends(until, result)) }
+        if until <= now { StepResult::Over(result) } else { StepResult::To(OperationStage::Ends(until, result)) }
     }
 
     /// When an operation stops waiting at the latest.
@@ -461,37 +471,37 @@ impl Operations {
         until
     }
 
-    fn call(&mut self, now: Time, sending: Sending, served: Served, engine: &mut Engine) -> Step {
+    fn call(&mut self, now: Time, sending: Sending, served: Served, engine: &mut Engine) -> StepResult {
         let until = self.occupy(now, served.processor, self.calls.send);
         if until <= now {
             self.submit(now, sending, served.limit, engine)
         } else {
-            Step::To(Stage::Calls(until, sending))
+            StepResult::To(OperationStage::Calls(until, sending))
         }
     }
 
-    fn submit(&mut self, now: Time, sending: Sending, limit: Option<Time>, engine: &mut Engine) -> Step {
+    fn submit(&mut self, now: Time, sending: Sending, limit: Option<Time>, engine: &mut Engine) -> StepResult {
         let Sending { to, message } = sending;
         let submitted = match to {
             Some((to, tag)) => engine.send(to, tag, message),
             None => engine.multicast(message),
         };
         match submitted {
-            Ok(None) => Step::Over(Ok(Outcome::Done)),
-            Ok(Some(_)) if limit.is_some_and(|limit| limit <= now) => Step::Over(Err(timed_out(engine.rank()))),
-            Ok(Some(message)) => Step::To(Stage::Submits(Sending { to, message })),
-            Err(error) => Step::Over(Err(error)),
+            Ok(None) => StepResult::Over(Ok(Outcome::Done)),
+            Ok(Some(_)) if limit.is_some_and(|limit| limit <= now) => StepResult::Over(Err(timed_out(engine.rank()))),
+            Ok(Some(message)) => StepResult::To(OperationStage::Submits(Sending { to, message })),
+            Err(error) => StepResult::Over(Err(error)),
         }
     }
 
     /// What a receive waits for has arrived, and this much of it has to be copied.
-    fn take_result(&mut self, now: Time, processor: u8, to_copy: Bytes, result: Result<Outcome>) -> Step {
+    fn take_result(&mut self, now: Time, processor: u8, to_copy: Bytes, result: Result<Outcome>) -> StepResult {
         let is_free = self.calls.receive.is_zero() && self.copy.of(to_copy).is_zero();
         if is_free && self.free(now, processor) <= now {
-            return Step::Over(result);
+            return StepResult::Over(result);
         }
         self.can_continue = true;
-        Step::To(Stage::HasResult(to_copy, result))
+        StepResult::To(OperationStage::HasResult(to_copy, result))
     }
 
     /// Everything that this turn has to send has been sent: what ends with it is over, and what is too late is
@@ -499,7 +509,7 @@ impl Operations {
     pub(crate) fn settle(&mut self, now: Time, engine: &mut Engine) {
         while let Some((turn, ())) = self.index.late.first() {
             let processor = self.under_way.get(turn).map_or(0, |it| it.processor);
-            if let Stage::IsLate(posted, error) = self.set_stage(turn, Stage::IsOver) {
+            if let OperationStage::IsLate(posted, error) = self.set_stage(turn, OperationStage::IsOver) {
                 engine.withdraw(posted);
                 let step = self.take_result(now, processor, Bytes(0), Err(error));
                 self.take_step(turn, step);
@@ -550,7 +560,7 @@ impl Operations {
     /// Drops everything that was begun: nobody needs its results.
     pub(crate) fn clear(&mut self, engine: &mut Engine) {
         for (_, it) in std::mem::take(&mut self.under_way) {
-            if let Stage::Receives(posted, ..) | Stage::IsLate(posted, _) = it.stage {
+            if let OperationStage::Receives(posted, ..) | OperationStage::IsLate(posted, _) = it.stage {
                 engine.withdraw(posted);
             }
         }
@@ -566,8 +576,8 @@ impl Operations {
         self.index = Index::default();
         for (_, UnderWay { number, stage, .. }) in std::mem::take(&mut self.under_way) {
             let result = match stage {
-                Stage::Begun(operation) => outcome_without_network(&operation, error),
-                Stage::HasResult(_, result) | Stage::Ends(_, result) => result,
+                OperationStage::Begun(operation) => outcome_without_network(&operation, error),
+                OperationStage::HasResult(_, result) | OperationStage::Ends(_, result) => result,
                 _ => Err(error.clone()),
             };
             self.events.push_back(NumberedEvent::over(number, result));
@@ -588,9 +598,9 @@ impl UnderWay {
     fn next_time(&self) -> Option<Time> {
         let limit = if let Limit::At(time) = self.limit { Some(time) } else { None };
         let continues = match self.stage {
-            Stage::Calls(until, _) | Stage::Ends(until, _) => Some(until),
-            Stage::Receives(_, _, deadline) => deadline.or(limit),
-            Stage::Submits(_) => limit,
+            OperationStage::Calls(until, _) | OperationStage::Ends(until, _) => Some(until),
+            OperationStage::Receives(_, _, deadline) => deadline.or(limit),
+            OperationStage::Submits(_) => limit,
             _ => None,
         };
         let starts = if let Start::At(start) = self.start { Some(start) } else { None };
@@ -599,9 +609,9 @@ impl UnderWay {
 
     fn waits_for(&self) -> Option<Wait> {
         match &self.stage {
-            Stage::Receives(_, what, None) => Some(Wait::For(*what)),
-            Stage::Queues(from) => Some(Wait::For(Awaited::BroadcastOf(*from))),
-            Stage::Submits(Sending { to: Some((to, _)), .. }) => Some(Wait::Room(*to)),
+            OperationStage::Receives(_, what, None) => Some(Wait::For(*what)),
+            OperationStage::Queues(from) => Some(Wait::For(Awaited::BroadcastOf(*from))),
+            OperationStage::Submits(Sending { to: Some((to, _)), .. }) => Some(Wait::Room(*to)),
             _ => None,
         }
     }

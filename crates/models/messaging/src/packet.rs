@@ -68,7 +68,7 @@ use bytes::Bytes;
 use endpoint::{Message, Tag};
 use quantities::{Bytes as Size, Rank};
 
-use crate::datagram::{Datagram, Header, Unreadable};
+use crate::datagram::{Datagram, DatagramHeader, Unreadable};
 
 /// The version of this format, in the upper half of the first byte.
 const VERSION: u8 = 0xA0;
@@ -144,7 +144,7 @@ pub enum Body {
     /// A part of a message.
     Data(Data),
     /// How far a receiver has got.
-    Report(Report),
+    Report(ReceiverReport),
     /// The source broadcasts without the receiver from now on.
     Dropped,
     /// A parity packet, from which lost packets are computed.
@@ -239,7 +239,7 @@ impl Label {
 
 /// How far a receiver has got.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Report {
+pub struct ReceiverReport {
     /// The first packet that it lacks.
     pub expected: u32,
     /// The later packets that it has.
@@ -269,7 +269,7 @@ impl Packet {
     /// Encodes it.
     pub fn encode(&self) -> Datagram {
         let (kind, flags) = self.kind_and_flags();
-        let mut header = Header::EMPTY;
+        let mut header = DatagramHeader::EMPTY;
         header.write(&[VERSION | kind, flags]);
         header.write(&low_16(self.source));
         header.write(&self.session.to_be_bytes());
@@ -297,7 +297,7 @@ impl Packet {
                 (kind, common | flags)
             }
             Body::Report(report) => {
-                let Report { pull, missing, no_room, answers, ended, knows, .. } = report;
+                let ReceiverReport { pull, missing, no_room, answers, ended, knows, .. } = report;
                 let flags = set(*missing, MISSING) | set(pull.is_some(), PULLS) | set(*no_room, NO_ROOM);
                 (report.kind(), common | flags | set(*answers, ANSWERS) | set(*ended, ENDED) | set(*knows, KNOWS))
             }
@@ -316,7 +316,7 @@ impl Packet {
         if header_length(bytes) != Some(bytes.len()) {
             return Err(Unreadable::Header);
         }
-        let mut header = Reader(bytes);
+        let mut header = PacketReader(bytes);
         let [version_and_kind, flags] = header.take()?;
         let source = Rank(u32::from(u16::from_be_bytes(header.take()?)));
         let session = header.u32()?;
@@ -324,7 +324,9 @@ impl Packet {
         let kind = version_and_kind & 0x0F;
         let (body, payload) = match kind {
             OPENING | FRAGMENT => Data::read(kind, flags, &mut header, datagram.payload())?,
-            REPORT | PARITY_REPORT | MESSAGE_REPORT => Report::read(kind, flags, &mut header, datagram.payload())?,
+            REPORT | PARITY_REPORT | MESSAGE_REPORT => {
+                ReceiverReport::read(kind, flags, &mut header, datagram.payload())?
+            }
             PARITY => Parity::read(flags, &mut header, datagram.payload())?,
             DROPPED if datagram.payload().size() == Size(0) => (Body::Dropped, Message::default()),
             QUESTION if datagram.payload().size() == Size(0) => (Body::Question, Message::default()),
@@ -351,7 +353,7 @@ impl Data {
         }
     }
 
-    fn write(&self, broadcast: bool, header: &mut Header) -> Message {
+    fn write(&self, broadcast: bool, header: &mut DatagramHeader) -> Message {
         header.write(&self.sequence.to_be_bytes());
         header.write(&self.message.to_be_bytes());
         match self.part {
@@ -370,7 +372,7 @@ impl Data {
         self.payload.clone()
     }
 
-    fn read(kind: u8, flags: u8, header: &mut Reader<'_>, all: &Message) -> Result<(Body, Message), Unreadable> {
+    fn read(kind: u8, flags: u8, header: &mut PacketReader<'_>, all: &Message) -> Result<(Body, Message), Unreadable> {
         let (sequence, message) = (header.u32()?, header.u32()?);
         let part = if kind == OPENING {
             let (size, content) = (header.u48()?, header.u48()?);
@@ -400,7 +402,7 @@ impl Data {
 
 impl Label {
     /// The label of an opening with these `flags`, read from behind its acknowledger.
-    fn read(flags: u8, acknowledger: u32, header: &mut Reader<'_>) -> Result<Label, Unreadable> {
+    fn read(flags: u8, acknowledger: u32, header: &mut PacketReader<'_>) -> Result<Label, Unreadable> {
         let (broadcast, tagged) = (flags & BROADCAST != 0, flags & TAGGED != 0);
         let label = if tagged { header.u32()? } else { acknowledger };
         let meant = if tagged { !broadcast && acknowledger == 0 && label != 0 } else { broadcast || acknowledger == 0 };
@@ -453,7 +455,7 @@ fn cut(all: &Message, seen: u64) -> Result<Message, Unreadable> {
 }
 
 /// Writes how much of `payload` is bytes, if not all of it is.
-fn write_seen(payload: &Message, header: &mut Header) {
+fn write_seen(payload: &Message, header: &mut DatagramHeader) {
     if payload.unseen() > Size(0) {
         let seen = payload.size().0 - payload.unseen().0;
         header.write(&low_48(seen)[4..]);
@@ -483,9 +485,9 @@ fn low_48(number: u64) -> [u8; 6] {
 }
 
 /// The unread rest of a header.
-struct Reader<'a>(&'a [u8]);
+struct PacketReader<'a>(&'a [u8]);
 
-impl Reader<'_> {
+impl PacketReader<'_> {
     fn take<const N: usize>(&mut self) -> Result<[u8; N], Unreadable> {
         let (&first, rest) = self.0.split_first_chunk().ok_or(Unreadable::Header)?;
         self.0 = rest;

@@ -3,14 +3,14 @@
 use quantities::{Duration, Rank, Time};
 
 use crate::broadcast;
-use crate::packet::{Body, Data, Parity, Report};
+use crate::packet::{Body, Data, Parity, ReceiverReport};
 use crate::push_pull::{Matching, Receiver, Sender};
 use crate::waiting::Waiting;
 use crate::{Parameters, Timing};
 
 /// The state of another rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum PeerState {
     Present,
     /// Its program has ended, and everything that it sent has arrived.
     Ended,
@@ -27,7 +27,7 @@ pub(crate) struct Peer {
     pub(crate) broadcasts: broadcast::Receiver,
     /// It broadcasts without this rank.
     pub(crate) dropped: bool,
-    pub(crate) state: State,
+    pub(crate) state: PeerState,
     /// It was gone before it had everything that was sent to it.
     pub(crate) missed: bool,
     /// Whether it has to pull something before this rank can continue, and when to ask it next whether it is still
@@ -65,7 +65,7 @@ impl Peer {
             receiver: Receiver::new(parameters),
             broadcasts: broadcast::Receiver::new(me, size, parameters),
             dropped: false,
-            state: State::Present,
+            state: PeerState::Present,
             missed: false,
             pulls: Waiting::new(parameters.timing),
             last_heard: Time::ZERO,
@@ -121,13 +121,13 @@ impl Peer {
     }
 
     /// Takes a report on what this rank sent to it.
-    pub(crate) fn report(&mut self, now: Time, report: &Report) {
+    pub(crate) fn report(&mut self, now: Time, report: &ReceiverReport) {
         self.sender.report(now, report);
         if let Some(farewell) = &mut self.farewell {
             farewell.knows |= report.knows;
         }
-        if report.ended && self.state == State::Present {
-            self.state = State::Ended;
+        if report.ended && self.state == PeerState::Present {
+            self.state = PeerState::Ended;
             self.sender.clear();
         }
     }
@@ -135,7 +135,7 @@ impl Peer {
     /// Notes whether it has to pull something: a message or, if `broadcast`, a broadcast for all.
     pub(crate) fn watch(&mut self, now: Time, broadcast: bool) {
         let message = self.sender.waiting() > 0 && !self.sender.window().is_under_way();
-        if (message || broadcast) && self.state == State::Present {
+        if (message || broadcast) && self.state == PeerState::Present {
             self.pulls.post(now);
         } else {
             self.pulls.withdraw();
@@ -157,7 +157,7 @@ impl Peer {
     /// Whether neither has anything left to say to the other.
     pub(crate) fn is_over(&self) -> bool {
         let answered = self.farewell.is_some_and(|farewell| farewell.knows || farewell.in_vain);
-        self.state == State::Gone || (self.state == State::Ended && answered)
+        self.state == PeerState::Gone || (self.state == PeerState::Ended && answered)
     }
 
     /// When to tell it next that this rank has ended.
@@ -176,7 +176,7 @@ impl Peer {
     /// Whether to tell it now.
     fn farewell_is_due(&mut self, now: Time, most: Duration) -> bool {
         let due = self.farewell_at().is_some_and(|at| at <= now);
-        let (has_ended, farewell) = (self.state == State::Ended, self.farewell.as_mut().filter(|_| due));
+        let (has_ended, farewell) = (self.state == PeerState::Ended, self.farewell.as_mut().filter(|_| due));
         if let Some(farewell) = farewell {
             farewell.at = now + farewell.interval;
             let twice = farewell.interval.picoseconds().saturating_mul(2).min(most.picoseconds());
@@ -200,7 +200,7 @@ impl Peer {
             asks = true;
         }
         if let Some((report, answer)) = self.receiver.report(now) {
-            let report = Report { ended, knows: self.state == State::Ended, ..report };
+            let report = ReceiverReport { ended, knows: self.state == PeerState::Ended, ..report };
             due.push((Body::Report(report), false, asks || answer));
         }
         if let Some((report, answer)) = self.broadcasts.report(now).filter(|_| !self.dropped) {
@@ -216,7 +216,7 @@ impl Peer {
         let broadcasts = self.broadcasts.waiting().since(false).filter(|_| !self.dropped);
         let farewell = self.farewell.map(|farewell| farewell.since);
         let since = [self.sender.window().stuck_since(), self.pulls.since(false), receives, broadcasts, view, farewell];
-        let since = since.into_iter().flatten().min().filter(|_| self.state == State::Present)?;
+        let since = since.into_iter().flatten().min().filter(|_| self.state == PeerState::Present)?;
         Some(since.max(self.last_heard))
     }
 
@@ -225,12 +225,12 @@ impl Peer {
         let broadcasts = self.broadcasts.deadline().filter(|_| !self.dropped);
         let (sender, pulls) = (self.sender.window().deadline(), self.pulls.next_question_at(false));
         let deadlines = [sender, pulls, self.receiver.deadline(), broadcasts, self.farewell_at()];
-        deadlines.into_iter().flatten().min().filter(|_| self.state != State::Gone)
+        deadlines.into_iter().flatten().min().filter(|_| self.state != PeerState::Gone)
     }
 
     /// Nothing has arrived from it for too long.
     pub(crate) fn lose(&mut self) {
-        self.state = State::Gone;
+        self.state = PeerState::Gone;
         self.missed = self.sender.waiting() > 0;
         self.pulls.withdraw();
         self.sender.clear();

@@ -210,7 +210,7 @@ impl<P> ReceiveStream<P> {
     }
 
     /// The current report, without its part about messages. None is due afterwards.
-    pub fn report(&mut self) -> packet::Report {
+    pub fn report(&mut self) -> packet::ReceiverReport {
         self.due = None;
         self.unreported = 0;
         if let Some(spaced) = &mut self.spaced {
@@ -220,7 +220,7 @@ impl<P> ReceiveStream<P> {
             ReceiveWindow::GoBackN(_) => Bytes::new(),
             ReceiveWindow::Selective(order) => order.bitmap(),
         };
-        packet::Report {
+        packet::ReceiverReport {
             expected: wire(self.expected()),
             bitmap,
             missing: std::mem::take(&mut self.missing),

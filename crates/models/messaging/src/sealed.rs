@@ -24,7 +24,7 @@ use chacha20poly1305::{ChaCha20Poly1305, KeyInit, Nonce, Tag};
 use endpoint::{Error, Message, Result};
 use quantities::{Rank, Time};
 
-use crate::datagram::Header;
+use crate::datagram::DatagramHeader;
 use crate::packet::SEALED;
 use crate::{Datagram, Datagrams, Destination};
 
@@ -169,9 +169,9 @@ const fn flags_of(secrecy: Secrecy) -> u8 {
     }
 }
 
-fn header(secrecy: Secrecy, me: Rank, session: u32, counter: u64) -> Header {
+fn header(secrecy: Secrecy, me: Rank, session: u32, counter: u64) -> DatagramHeader {
     let [_, _, high, low] = me.0.to_be_bytes();
-    let mut header = Header::EMPTY;
+    let mut header = DatagramHeader::EMPTY;
     header.write(&[SEALED, flags_of(secrecy), high, low]);
     header.write(&session.to_be_bytes());
     header.write(&counter.to_be_bytes());

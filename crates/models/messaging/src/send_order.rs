@@ -20,7 +20,7 @@ use quantities::{Duration, Time};
 /// When the packets in flight were sent, from the first one on that the receiver is not known to have.
 #[derive(Clone, Debug)]
 pub(crate) struct SendOrder {
-    sent: VecDeque<Sent>,
+    sent: VecDeque<SendTimes>,
     /// When the last of the packets was sent that the receiver has, less what the network may reorder.
     latest: Time,
     /// The least round trip that was measured.
@@ -28,7 +28,7 @@ pub(crate) struct SendOrder {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Sent {
+struct SendTimes {
     first: Time,
     last: Time,
 }
@@ -41,7 +41,7 @@ impl SendOrder {
 
     /// What it takes for so many packets in flight. [B]
     pub(crate) const fn size(packets: usize) -> usize {
-        size_of::<SendOrder>() + packets * size_of::<Sent>()
+        size_of::<SendOrder>() + packets * size_of::<SendTimes>()
     }
 
     /// The packets in flight.
@@ -56,7 +56,7 @@ impl SendOrder {
 
     /// The next packet is sent for the first time.
     pub(crate) fn sent(&mut self, now: Time) {
-        self.sent.push_back(Sent { first: now, last: now });
+        self.sent.push_back(SendTimes { first: now, last: now });
     }
 
     /// The packet in this place is sent again.

@@ -5,7 +5,7 @@
 
 use quantities::{Duration, Time};
 
-use crate::packet::Report;
+use crate::packet::ReceiverReport;
 use crate::send_order::SendOrder;
 use crate::sequence::near;
 use crate::{Parity, Probe, RoundTrip, Timing, go_back_n, selective_repeat};
@@ -248,7 +248,7 @@ impl SendStream {
 
     /// Takes a receiver's report, unless a later one has arrived before. Returns whether everything that it lacks is
     /// lost, since it was asked, or had no room.
-    pub fn report(&mut self, now: Time, report: &Report) -> Option<bool> {
+    pub fn report(&mut self, now: Time, report: &ReceiverReport) -> Option<bool> {
         let expected = near(self.base, report.expected)?;
         if expected < self.base || expected > self.next {
             return None;
@@ -308,7 +308,7 @@ impl SendStream {
     }
 
     /// Notes how far the receiver has seen what was sent.
-    fn update_seen(&mut self, now: Time, expected: u64, report: &Report) {
+    fn update_seen(&mut self, now: Time, expected: u64, report: &ReceiverReport) {
         let seen = selective_repeat::end(&report.bitmap, expected).min(self.next);
         if seen <= self.seen {
             return;
@@ -341,7 +341,7 @@ impl SendStream {
     }
 
     /// What the receiver lacks is lost if it has something that was sent later.
-    fn overtaken(&mut self, now: Time, report: &Report) {
+    fn overtaken(&mut self, now: Time, report: &ReceiverReport) {
         let (Repeats::Selective(repeats), Some(order), base) = (&mut self.repeats, &self.order, self.base) else {
             return;
         };
@@ -350,7 +350,7 @@ impl SendStream {
     }
 
     /// What the receiver lacks is lost: as far as its report shows, or everything before `end`.
-    fn lost(&mut self, now: Time, report: &Report, end: Option<u64>) {
+    fn lost(&mut self, now: Time, report: &ReceiverReport, end: Option<u64>) {
         let pause = if end.is_some() { Duration::ZERO } else { self.round_trip.longest() };
         let (base, next) = (self.base, self.next);
         match (&mut self.repeats, end) {

@@ -8,28 +8,28 @@ const FEWEST: usize = 32;
 /// Items by key; those of one key are in the order in which they were added.
 #[derive(Clone, Debug)]
 pub struct Chains<Item> {
-    links: Vec<Link<Item>>,
+    links: Vec<ChainLink<Item>>,
     /// The first unused link; each unused link names the next.
     unused: u32,
     /// Open addressing, with linear probing.
-    places: Vec<Place>,
+    places: Vec<Chain>,
     chains: usize,
     count: u64,
 }
 
 /// A chain. Its key is stored here, too, so that a search touches no links.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct Chain {
     key: (u32, u32),
     /// Its first and last link.
     first: u32,
     last: u32,
 }
 
-const FREE: Place = Place { key: (0, 0), first: NONE, last: NONE };
+const FREE: Chain = Chain { key: (0, 0), first: NONE, last: NONE };
 
 #[derive(Clone, Copy, Debug)]
-struct Link<Item> {
+struct ChainLink<Item> {
     item: Item,
     /// The number of items added up to and including this one; 0 where the link is unused.
     order: u64,
@@ -53,7 +53,7 @@ impl<Item: Copy> Chains<Item> {
             self.grow();
         }
         self.count += 1;
-        let link = Link { item, order: self.count, next: NONE };
+        let link = ChainLink { item, order: self.count, next: NONE };
         let number = match self.links.get_mut(self.unused as usize) {
             Some(unused) => {
                 let number = std::mem::replace(&mut self.unused, unused.next);
@@ -68,7 +68,7 @@ impl<Item: Copy> Chains<Item> {
         let place = self.place_of(key);
         let chain = &mut self.places[place];
         if chain.first == NONE {
-            *chain = Place { key, first: number, last: number };
+            *chain = Chain { key, first: number, last: number };
             self.chains += 1;
         } else {
             self.links[chain.last as usize].next = number;
@@ -80,7 +80,7 @@ impl<Item: Copy> Chains<Item> {
     /// The order of the first item with that key.
     #[inline]
     pub fn first(&self, key: (u32, u32)) -> Option<u64> {
-        let Place { first, .. } = self.places[self.place_of(key)];
+        let Chain { first, .. } = self.places[self.place_of(key)];
         self.links.get(first as usize).map(|link| link.order)
     }
 
@@ -88,9 +88,9 @@ impl<Item: Copy> Chains<Item> {
     #[inline]
     pub fn pop(&mut self, key: (u32, u32)) -> Option<Item> {
         let place = self.place_of(key);
-        let Place { first, last, .. } = self.places[place];
+        let Chain { first, last, .. } = self.places[place];
         let link = self.links.get_mut(first as usize)?;
-        let Link { item, next, .. } = *link;
+        let ChainLink { item, next, .. } = *link;
         (link.order, link.next) = (0, self.unused);
         self.unused = first;
         self.places[place].first = next;
@@ -102,8 +102,8 @@ impl<Item: Copy> Chains<Item> {
 
     /// Takes the first of all items for which `wanted` holds.
     pub fn take_first(&mut self, wanted: impl Fn(&Item) -> bool) -> Option<((u32, u32), Item)> {
-        let fits = |&(_, link): &(_, &Link<Item>)| wanted(&link.item);
-        let (key, &Link { order, .. }) = self.links().filter(fits).min_by_key(|(_, link)| link.order)?;
+        let fits = |&(_, link): &(_, &ChainLink<Item>)| wanted(&link.item);
+        let (key, &ChainLink { order, .. }) = self.links().filter(fits).min_by_key(|(_, link)| link.order)?;
         // The chain is taken apart and rebuilt without the item.
         let mut chain = Vec::new();
         while let Some(at) = self.first(key) {
@@ -123,7 +123,7 @@ impl<Item: Copy> Chains<Item> {
 
     /// All items with their keys, in the order in which they were added.
     pub fn in_order(&self) -> Vec<((u32, u32), &Item)> {
-        let mut all: Vec<((u32, u32), &Link<Item>)> = self.links().collect();
+        let mut all: Vec<((u32, u32), &ChainLink<Item>)> = self.links().collect();
         all.sort_unstable_by_key(|(_, link)| link.order);
         all.into_iter().map(|(key, link)| (key, &link.item)).collect()
     }
@@ -139,9 +139,9 @@ impl<Item: Copy> Chains<Item> {
     }
 
     /// All links in use, chain by chain, with their keys.
-    fn links(&self) -> impl Iterator<Item = ((u32, u32), &Link<Item>)> {
+    fn links(&self) -> impl Iterator<Item = ((u32, u32), &ChainLink<Item>)> {
         let link = |number: u32| self.links.get(number as usize);
-        let of_chain = move |chain: &Place| {
+        let of_chain = move |chain: &Chain| {
             let key = chain.key;
             std::iter::successors(link(chain.first), move |before| link(before.next)).map(move |link| (key, link))
         };
@@ -149,7 +149,7 @@ impl<Item: Copy> Chains<Item> {
     }
 
     fn set_last_order(&mut self, key: (u32, u32), order: u64) {
-        let Place { last, .. } = self.places[self.place_of(key)];
+        let Chain { last, .. } = self.places[self.place_of(key)];
         if let Some(link) = self.links.get_mut(last as usize) {
             link.order = order;
         }
@@ -180,7 +180,7 @@ impl<Item: Copy> Chains<Item> {
             self.places[free] = FREE;
             loop {
                 place = (place + 1) & mask;
-                let Place { key, first, .. } = self.places[place];
+                let Chain { key, first, .. } = self.places[place];
                 if first == NONE {
                     return;
                 }

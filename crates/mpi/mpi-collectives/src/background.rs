@@ -23,9 +23,9 @@ use mpi_preload::Address;
 use real_worlds::{MpiGuest, Waiting};
 
 use crate::communicators::{Communicator, lock};
-use crate::data::Layout;
+use crate::data::DatatypeLayout;
 use crate::functions;
-use crate::job::Job;
+use crate::job::CollectiveRun;
 use crate::session::Session;
 use crate::statistics::Collective;
 
@@ -43,9 +43,9 @@ pub(crate) struct Background {
 #[derive(Debug)]
 struct Task {
     collective: Collective,
-    job: Job,
+    job: CollectiveRun,
     /// Handles of datatypes that were made for it.
-    kept: Vec<Layout>,
+    kept: Vec<DatatypeLayout>,
     request: MPI_Request,
     outcome: Arc<AtomicI32>,
 }
@@ -67,7 +67,7 @@ impl Communicator {
     pub(crate) unsafe fn begin(
         &self,
         session: &Session,
-        (collective, job, kept): (Collective, Job, Vec<Layout>),
+        (collective, job, kept): (Collective, CollectiveRun, Vec<DatatypeLayout>),
         place: Address,
     ) -> Result<(), MpiError> {
         let mut background = lock(&self.background);
@@ -133,7 +133,7 @@ fn work(beginning: Beginning, tasks: &Receiver<Task>) -> Result<(), MpiError> {
             outcome.store(MPI_ERR_OTHER, Ordering::Release);
         }
         drop(job);
-        kept.into_iter().for_each(Layout::free);
+        kept.into_iter().for_each(DatatypeLayout::free);
         // SAFETY: the request was begun for this task, and is completed once.
         unsafe { functions::grequest_complete(request) };
     }

@@ -10,8 +10,8 @@ use plan_format::{Entry, Exchange, MatrixExchange, Plan, place_for};
 use quantities::{Bytes, Rank};
 
 use crate::communicators::Communicator;
-use crate::data::{Elements, Layout};
-use crate::job::{Blocks, Job, Listed};
+use crate::data::{DatatypeLayout, Elements};
+use crate::job::{Blocks, CollectiveRun, Listed};
 use crate::reduction::Reduction;
 use crate::session::Session;
 use crate::statistics::{Collective, Reason};
@@ -123,7 +123,7 @@ impl ListedCall {
     }
 
     /// The call by an algorithm of the plan.
-    fn job(&self, communicator: &Communicator, entry: &'static Entry<AnyAlgorithm>) -> Result<Job, Reason> {
+    fn job(&self, communicator: &Communicator, entry: &'static Entry<AnyAlgorithm>) -> Result<CollectiveRun, Reason> {
         let (shape, me, ranks) = (self.collective.shape(), communicator.rank, communicator.ranks);
         let root = u32::try_from(self.root).ok().filter(|&root| root < ranks).ok_or(Reason::Arguments)?;
         let block = elements(self.of_a_block())?;
@@ -146,7 +146,7 @@ impl ListedCall {
             true => Ok(Vec::new()),
             false => takes.map(|block| self.taken.block(block)).collect(),
         };
-        Ok(Job::Listed(Listed {
+        Ok(CollectiveRun::Listed(Listed {
             algorithm: &entry.algorithm,
             root: Rank(root),
             reduction,
@@ -177,7 +177,7 @@ pub(crate) enum Call {
 
 /// A call that is done as planned.
 pub(crate) struct PlannedCall {
-    pub(crate) job: Job,
+    pub(crate) job: CollectiveRun,
     /// The number of its entry in the plan.
     pub(crate) entry: usize,
 }
@@ -196,7 +196,7 @@ impl Call {
     /// The number of the plan's entry for this call, or why there is none. All ranks find the same, without asking the
     /// library: a call that is left to it costs no more than this.
     pub(crate) fn entry(&self, plan: &Plan) -> Result<usize, Reason> {
-        let bytes = |(_, count, datatype): Buffer| match Layout::size_of(MPI_Datatype(datatype)) {
+        let bytes = |(_, count, datatype): Buffer| match DatatypeLayout::size_of(MPI_Datatype(datatype)) {
             Some(size) => Ok(count.saturating_mul(size)),
             None => Err(Reason::Arguments),
         };
@@ -242,7 +242,7 @@ impl Call {
 
 /// The data of a call.
 fn elements((address, count, datatype): Buffer) -> Result<Elements, Reason> {
-    let layout = Layout::of(MPI_Datatype(datatype)).ok_or(Reason::Arguments)?;
+    let layout = DatatypeLayout::of(MPI_Datatype(datatype)).ok_or(Reason::Arguments)?;
     Ok(Elements { address, count, layout })
 }
 
@@ -255,7 +255,7 @@ fn all_to_all(
     received: Buffer,
     communicator: &Communicator,
     entry: &Entry<Exchange>,
-) -> Result<Job, Reason> {
+) -> Result<CollectiveRun, Reason> {
     let received = elements(received)?;
     let each = |data: Elements| {
         (0..communicator.ranks)
@@ -263,7 +263,7 @@ fn all_to_all(
             .collect()
     };
     let sent = if is_in_place(sent.0) { None } else { Some(each(elements(sent)?)) };
-    Ok(Job::AllToAll { exchange: entry.algorithm, blocks: Blocks { sent, received: each(received) } })
+    Ok(CollectiveRun::AllToAll { exchange: entry.algorithm, blocks: Blocks { sent, received: each(received) } })
 }
 
 /// # Safety
@@ -273,7 +273,7 @@ unsafe fn all_to_allv(
     received: BufferBlocks,
     communicator: &Communicator,
     entry: &Entry<MatrixExchange>,
-) -> Result<Job, Reason> {
+) -> Result<CollectiveRun, Reason> {
     let each = |BufferBlocks { address, counts, displacements, datatype }: BufferBlocks| {
         let all = elements((address, 0, datatype))?;
         // SAFETY: guaranteed by the caller.
@@ -287,7 +287,7 @@ unsafe fn all_to_allv(
     let sent = if is_in_place(sent.address) { None } else { Some(each(sent)?) };
     let blocks = Blocks { sent, received: each(received)? };
     let schedules = Arc::clone(&communicator.schedules);
-    Ok(Job::AllToAllv { exchange: entry.algorithm, blocks, schedules })
+    Ok(CollectiveRun::AllToAllv { exchange: entry.algorithm, blocks, schedules })
 }
 
 /// The index of the entry for a call of so many bytes.
@@ -304,8 +304,8 @@ fn place_of<A>(entries: &[Entry<A>], bytes: impl FnOnce() -> Result<u64, Reason>
 impl PlannedCall {
     /// The same for later use, when the program may have freed its datatypes and operators; with the handles that were
     /// created for it.
-    pub(crate) fn retained(mut self) -> Result<(PlannedCall, Vec<Layout>), Reason> {
-        let mut kept: Vec<(Layout, Layout)> = Vec::new();
+    pub(crate) fn retained(mut self) -> Result<(PlannedCall, Vec<DatatypeLayout>), Reason> {
+        let mut kept: Vec<(DatatypeLayout, DatatypeLayout)> = Vec::new();
         let keep = |elements: &mut Elements| {
             let given = elements.layout;
             if let Some((_, own)) = kept.iter().find(|(other, _)| other.datatype() == given.datatype()) {
@@ -317,12 +317,12 @@ impl PlannedCall {
             Some(())
         };
         let all = match &mut self.job {
-            Job::Listed(listed) => match &listed.reduction {
+            CollectiveRun::Listed(listed) => match &listed.reduction {
                 Some(reduction) if !reduction.is_predefined() => return Err(Reason::Operator),
                 Some(_) => Some(()),
                 None => listed.brought.iter_mut().chain(&mut listed.taken).try_for_each(keep),
             },
-            Job::AllToAll { blocks, .. } | Job::AllToAllv { blocks, .. } => {
+            CollectiveRun::AllToAll { blocks, .. } | CollectiveRun::AllToAllv { blocks, .. } => {
                 blocks.sent.iter_mut().flatten().chain(&mut blocks.received).try_for_each(keep)
             }
         };

@@ -16,7 +16,7 @@ use real_worlds::MpiGuest;
 
 use crate::background::Background;
 use crate::functions;
-use crate::job::{Job, Schedules};
+use crate::job::{CollectiveRun, Schedules};
 use crate::session::Session;
 
 /// How many communicators the program has called collectives on.
@@ -83,7 +83,7 @@ impl Communicator {
     }
 
     /// Does a collective, as all its ranks do.
-    pub(crate) fn run(&self, session: &Session, job: &Job) -> endpoint::Result<()> {
+    pub(crate) fn run(&self, session: &Session, job: &CollectiveRun) -> endpoint::Result<()> {
         let failed = |error: MpiError| endpoint::Error::Network(error.to_string());
         let mut guest = lock(&self.guest);
         if guest.is_none() {

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use bytes::Bytes;
 use endpoint::Message;
-use mpi::Place;
+use mpi::LentMemory;
 use mpi_abi::*;
 use mpi_preload::Address;
 
@@ -41,7 +41,7 @@ const fn sizes() -> [u8; HANDLES] {
 
 /// The properties of a datatype.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Layout {
+pub(crate) struct DatatypeLayout {
     datatype: MPI_Datatype,
     /// The size of one element in a message. [B]
     pub(crate) size: u64,
@@ -51,9 +51,9 @@ pub(crate) struct Layout {
     pub(crate) is_plain: bool,
 }
 
-impl Layout {
+impl DatatypeLayout {
     /// The layout of a datatype; none if the handle is null.
-    pub(crate) fn of(datatype: MPI_Datatype) -> Option<Layout> {
+    pub(crate) fn of(datatype: MPI_Datatype) -> Option<DatatypeLayout> {
         if datatype == MPI_DATATYPE_NULL {
             return None;
         }
@@ -67,7 +67,7 @@ impl Layout {
         };
         let is_plain = datatype.predefined().is_some() && lower == 0 && extent == size;
         let size = u64::try_from(size).ok()?;
-        (codes == [MPI_SUCCESS; 2]).then_some(Layout { datatype, size, extent, is_plain })
+        (codes == [MPI_SUCCESS; 2]).then_some(DatatypeLayout { datatype, size, extent, is_plain })
     }
 
     /// The size of one element of a datatype in a message; none if the handle is null. Of most predefined datatypes it
@@ -75,7 +75,7 @@ impl Layout {
     pub(crate) fn size_of(datatype: MPI_Datatype) -> Option<u64> {
         match SIZES.get(datatype.0) {
             Some(&size) if size > 0 => Some(size.into()),
-            _ => Layout::of(datatype).map(|layout| layout.size),
+            _ => DatatypeLayout::of(datatype).map(|layout| layout.size),
         }
     }
 
@@ -85,14 +85,14 @@ impl Layout {
     }
 
     /// The same with our own handle, which remains when the program has freed its own.
-    pub(crate) fn retained(self) -> Option<Layout> {
+    pub(crate) fn retained(self) -> Option<DatatypeLayout> {
         if self.is_plain {
             return Some(self);
         }
         let mut datatype = MPI_DATATYPE_NULL;
         // SAFETY: the program has passed a datatype, which is valid now.
         let code = unsafe { functions::type_dup(self.datatype, &raw mut datatype) };
-        (code == MPI_SUCCESS).then_some(Layout { datatype, ..self })
+        (code == MPI_SUCCESS).then_some(DatatypeLayout { datatype, ..self })
     }
 
     /// Frees our own handle.
@@ -109,7 +109,7 @@ impl Layout {
 pub(crate) struct Elements {
     pub(crate) address: Address,
     pub(crate) count: u64,
-    pub(crate) layout: Layout,
+    pub(crate) layout: DatatypeLayout,
 }
 
 impl Elements {
@@ -135,7 +135,7 @@ impl Elements {
         }
         if self.layout.is_plain {
             // SAFETY: guaranteed by the caller; what is sent from there is only read.
-            let place = unsafe { Place::new(self.address.cast(), length) };
+            let place = unsafe { LentMemory::new(self.address.cast(), length) };
             return Message::from(Bytes::from_owner(place));
         }
         // SAFETY: guaranteed by the caller.
@@ -177,9 +177,9 @@ impl Elements {
     ///
     /// # Safety
     /// There is room for them, and nothing else writes there as long as the place or a message in it exists.
-    pub(crate) unsafe fn place(&self) -> Option<Place> {
+    pub(crate) unsafe fn place(&self) -> Option<LentMemory> {
         // SAFETY: guaranteed by the caller.
-        self.layout.is_plain.then(|| unsafe { Place::new(self.address.cast(), self.bytes() as usize) })
+        self.layout.is_plain.then(|| unsafe { LentMemory::new(self.address.cast(), self.bytes() as usize) })
     }
 
     /// Copies a message to where they are; returns whether it had the same length.

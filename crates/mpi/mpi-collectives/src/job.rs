@@ -9,7 +9,7 @@ use collectives::all_to_all::{CompleteExchange, Irregular, posted};
 use collectives::schedule::{Pattern, PatternError, RankSchedule, SendReceiveOrder, follow};
 use collectives::{AnyAlgorithm, Call, Sizes};
 use endpoint::{Endpoint, Error, Message, Needs, Program, Result};
-use mpi::Place;
+use mpi::LentMemory;
 use mpi_abi::MPI_SUCCESS;
 use plan_format::{Exchange, MatrixExchange};
 use quantities::{Bytes, Duration, Rank};
@@ -21,14 +21,14 @@ use crate::reduction::Reduction;
 ///
 /// The program leaves the data that it lends alone until the collective is complete: MPI requires this.
 #[derive(Debug)]
-pub(crate) enum Job {
+pub(crate) enum CollectiveRun {
     Listed(Listed),
     AllToAll { exchange: Exchange, blocks: Blocks },
     AllToAllv { exchange: MatrixExchange, blocks: Blocks, schedules: Arc<Schedules> },
 }
 
 // SAFETY: it points to memory that the program leaves alone until the collective is complete, whichever thread does it.
-unsafe impl Send for Job {}
+unsafe impl Send for CollectiveRun {}
 
 /// A collective of the list at this rank.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ pub(crate) struct Listed {
 impl Listed {
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
         // The result goes where the program has its own data, which may still be in use for sends to others.
-        // SAFETY: the program leaves its data alone, see [`Job`].
+        // SAFETY: the program leaves its data alone, see [`CollectiveRun`].
         let message =
             |block: &Elements| unsafe { if self.is_in_place { block.copy_message() } else { block.as_message() } };
         let brought: Vec<Message> = self.brought.iter().map(message).collect();
@@ -84,30 +84,34 @@ pub(crate) struct Blocks {
     pub(crate) received: Vec<Elements>,
 }
 
-impl Program for Job {
+impl Program for CollectiveRun {
     const NEEDS: Needs = Needs::ANY_SOURCE.and(Needs::REQUESTS);
     type Output = ();
 
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
         match self {
-            Job::Listed(listed) => listed.run(endpoint).await,
-            Job::AllToAll { exchange, blocks } => blocks.exchange_all(endpoint, *exchange).await,
-            Job::AllToAllv { exchange, blocks, schedules } => blocks.exchange(endpoint, *exchange, schedules).await,
+            CollectiveRun::Listed(listed) => listed.run(endpoint).await,
+            CollectiveRun::AllToAll { exchange, blocks } => blocks.exchange_all(endpoint, *exchange).await,
+            CollectiveRun::AllToAllv { exchange, blocks, schedules } => {
+                blocks.exchange(endpoint, *exchange, schedules).await
+            }
         }
     }
 }
 
-impl Job {
+impl CollectiveRun {
     /// Where data from each rank can be received directly: in exchanges without forwarding, at their place in the
     /// program's memory.
-    pub(crate) fn places(&self) -> Vec<(Rank, Place)> {
+    pub(crate) fn places(&self) -> Vec<(Rank, LentMemory)> {
         let blocks = match self {
-            Job::AllToAll { exchange: Exchange::Complete(algorithm), .. } if algorithm.forwards() => return Vec::new(),
-            Job::AllToAll { blocks, .. } | Job::AllToAllv { blocks, .. } => blocks,
-            Job::Listed(_) => return Vec::new(),
+            CollectiveRun::AllToAll { exchange: Exchange::Complete(algorithm), .. } if algorithm.forwards() => {
+                return Vec::new();
+            }
+            CollectiveRun::AllToAll { blocks, .. } | CollectiveRun::AllToAllv { blocks, .. } => blocks,
+            CollectiveRun::Listed(_) => return Vec::new(),
         };
-        // SAFETY: the program leaves its data alone, see [`Job`]; what is sent from there, if it is in place, is copied
-        // before.
+        // SAFETY: the program leaves its data alone, see [`CollectiveRun`]; what is sent from there, if it is in
+        // place, is copied before.
         let place = |block: &Elements| unsafe { block.place() };
         (0..)
             .map(Rank)
@@ -120,7 +124,7 @@ impl Job {
 
 /// Copies a message to its place.
 fn copy_into(place: &Elements, message: &Message) -> Result<()> {
-    // SAFETY: the program leaves its data alone, see [`Job`].
+    // SAFETY: the program leaves its data alone, see [`CollectiveRun`].
     if unsafe { place.put(message) } { Ok(()) } else { Err(too_long(place, message)) }
 }
 
@@ -199,11 +203,11 @@ impl Blocks {
 
     /// The state of the exchange; what the rank has for itself is copied at once.
     fn begin(&self, Rank(me): Rank) -> Result<Transit<'_>> {
-        // SAFETY: the program leaves its data alone, see [`Job`].
+        // SAFETY: the program leaves its data alone, see [`CollectiveRun`].
         let copies = || self.received.iter().map(|block| unsafe { block.copy_message() }).collect();
         let own = self.sent.is_none().then(copies);
         if let Some(sent) = &self.sent {
-            // SAFETY: the program leaves its data alone, see [`Job`].
+            // SAFETY: the program leaves its data alone, see [`CollectiveRun`].
             copy_into(&self.received[me as usize], &unsafe { sent[me as usize].as_message() })?;
         }
         Ok(Transit { blocks: self, own, wrong: Cell::new(None) })
@@ -222,7 +226,7 @@ impl Transit<'_> {
     fn message_for(&self, Rank(to): Rank) -> Message {
         match (&self.own, &self.blocks.sent) {
             (Some(own), _) => own[to as usize].clone(),
-            // SAFETY: the program leaves its data alone, see [`Job`].
+            // SAFETY: the program leaves its data alone, see [`CollectiveRun`].
             (None, Some(sent)) => unsafe { sent[to as usize].as_message() },
             (None, None) => Message::default(),
         }
@@ -250,10 +254,10 @@ fn schedule_of(algorithm: Irregular, pattern: &Pattern, rank: Rank) -> RankSched
 
 /// The schedule that was made last: most programs exchange with the same matrix again and again.
 #[derive(Debug, Default)]
-pub(crate) struct Schedules(Mutex<Option<Known>>);
+pub(crate) struct Schedules(Mutex<Option<CachedSchedule>>);
 
 #[derive(Debug)]
-struct Known {
+struct CachedSchedule {
     algorithm: Irregular,
     matrix: Vec<u64>,
     schedule: Arc<RankSchedule>,
@@ -268,7 +272,7 @@ impl Schedules {
         }
         let pattern = Pattern::new(ranks, matrix.clone()).map_err(unfit)?;
         let schedule = Arc::new(schedule_of(algorithm, &pattern, rank));
-        *known = Some(Known { algorithm, matrix, schedule: Arc::clone(&schedule) });
+        *known = Some(CachedSchedule { algorithm, matrix, schedule: Arc::clone(&schedule) });
         Ok(schedule)
     }
 }

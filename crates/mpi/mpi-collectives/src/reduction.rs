@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use collectives::all_reduce::Combine;
 use mpi_abi::*;
 
-use crate::data::Layout;
+use crate::data::DatatypeLayout;
 use crate::functions;
 
 /// An alignment that suffices for every datatype. [B]
@@ -16,13 +16,13 @@ const ALIGNMENT: usize = align_of::<u128>();
 #[derive(Debug)]
 pub(crate) struct Reduction {
     operator: MPI_Op,
-    layout: Layout,
+    layout: DatatypeLayout,
     /// The library's error code.
     code: AtomicI32,
 }
 
 impl Reduction {
-    pub(crate) const fn new(operator: MPI_Op, layout: Layout) -> Reduction {
+    pub(crate) const fn new(operator: MPI_Op, layout: DatatypeLayout) -> Reduction {
         Reduction { operator, layout, code: AtomicI32::new(MPI_SUCCESS) }
     }
 

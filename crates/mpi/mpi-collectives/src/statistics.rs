@@ -102,7 +102,7 @@ impl Reason {
 /// How often each entry of a plan was used, and how often the library was, for each reason.
 #[derive(Debug)]
 pub(crate) struct Statistics {
-    lines: Vec<Line>,
+    lines: Vec<ReportLine>,
     counts: Vec<AtomicU64>,
     /// The first line of each collective.
     begins: Vec<usize>,
@@ -110,7 +110,7 @@ pub(crate) struct Statistics {
 
 /// A line of the report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Line {
+pub(crate) struct ReportLine {
     function: &'static str,
     /// Whether it was done as planned, or by the library.
     planned: bool,
@@ -124,7 +124,7 @@ impl Statistics {
     pub(crate) fn new(plan: &Plan) -> Statistics {
         let (mut lines, mut begins) = (Vec::new(), Vec::new());
         for collective in Collective::all() {
-            let line = |planned, by| Line { function: collective.name(), planned, by, calls: 0 };
+            let line = |planned, by| ReportLine { function: collective.name(), planned, by, calls: 0 };
             begins.push(lines.len());
             lines.extend(Reason::ALL.map(|reason| line(false, reason.description().to_owned())));
             lines.extend(collective.entries(plan).into_iter().map(|by| line(true, by)));
@@ -155,8 +155,8 @@ impl Statistics {
     }
 
     /// The lines with these counts, except those that are zero.
-    pub(crate) fn report(&self, counts: &[u64]) -> Vec<Line> {
+    pub(crate) fn report(&self, counts: &[u64]) -> Vec<ReportLine> {
         let lines = self.lines.iter().zip(counts).filter(|(_, calls)| **calls > 0);
-        lines.map(|(line, &calls)| Line { calls, ..line.clone() }).collect()
+        lines.map(|(line, &calls)| ReportLine { calls, ..line.clone() }).collect()
     }
 }

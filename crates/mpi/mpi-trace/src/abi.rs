@@ -1,11 +1,13 @@
-//! The representation of handles, statuses and constants.
+//! Which MPI library a process has, and how it represents handles, statuses and constants.
 
 use std::ffi::{c_int, c_void};
+use std::path::Path;
 
 use mpi_abi::{
     MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_NULL, MPI_COMM_SELF, MPI_COMM_WORLD, MPI_MESSAGE_NO_PROC, MPI_PROC_NULL,
     MPI_REQUEST_NULL, MPI_Status,
 };
+use mpi_preload::{path_of_library, version_of_library};
 
 pub(crate) use mpi_preload::Handle;
 
@@ -117,3 +119,19 @@ impl Abi {
 pub(crate) const STATUS_BYTES: usize = size_of::<MPI_Status>();
 
 const _: () = assert!(Abi::MPICH.status[0] <= STATUS_BYTES);
+
+/// Identifies the library of a process: its binary interface, if known, its name with its path, and its name and
+/// version.
+pub(crate) fn identify() -> (Option<Abi>, String, String) {
+    let (path, version) = (path_of_library(), version_of_library());
+    let name = Path::new(&path).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let of_mpich = ["MPICH", "Intel(R) MPI", "CRAY MPICH", "MVAPICH"].iter().any(|known| version.starts_with(known));
+    let abi = if name.starts_with("libmpi_abi.so") {
+        Some(Abi::STANDARD)
+    } else if of_mpich {
+        Some(Abi::MPICH)
+    } else {
+        None
+    };
+    (abi, format!("{version}, {path}"), version)
+}

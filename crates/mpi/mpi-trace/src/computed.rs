@@ -59,20 +59,20 @@ impl Computed {
     }
 
     /// A test for a message, entered at `entered`, found none. [ns]
-    pub(crate) fn look_for_message(&mut self, entered: u64) {
-        self.look(entered);
+    pub(crate) fn test_for_message(&mut self, entered: u64) {
+        self.enter_test(entered);
         self.message.get_or_insert(self.testing);
     }
 
     /// A test for requests, entered at `entered`, found none complete. [ns]
-    pub(crate) fn look_for_requests(&mut self, entered: u64, requests: impl Iterator<Item = Handle>) {
-        self.look(entered);
+    pub(crate) fn test_for_requests(&mut self, entered: u64, requests: impl Iterator<Item = Handle>) {
+        self.enter_test(entered);
         for request in requests {
             self.requests.entry(request).or_insert(self.testing);
         }
     }
 
-    fn look(&mut self, entered: u64) {
+    fn enter_test(&mut self, entered: u64) {
         let since = entered.saturating_sub(self.returned);
         let is_certain = !self.has_tested || since >= POLLING;
         *(if is_certain { &mut self.work } else { &mut self.testing }) += since;
@@ -121,8 +121,8 @@ mod tests {
         for _ in 0..count {
             now += gap;
             match requests {
-                [] => computed.look_for_message(now),
-                _ => computed.look_for_requests(now, requests.iter().copied()),
+                [] => computed.test_for_message(now),
+                _ => computed.test_for_requests(now, requests.iter().copied()),
             }
             computed.leave(now, now + TAKES);
             now += TAKES;

@@ -8,8 +8,7 @@
 //! |---|---|
 //! | `calls/` | each replaced function: what it calls, and what is recorded of it |
 //! | `wrapped.rs` | their common part, in addition to that of all preloaded libraries (`mpi-preload`) |
-//! | `library.rs` | which MPI library it is |
-//! | `abi.rs` | the representation of handles, statuses and constants: the standard ABI, and the older one of MPICH |
+//! | `abi.rs` | which MPI library it is; its handles, statuses and constants: the standard ABI, or MPICH's older one |
 //! | `recorder.rs` | the state of the process: its requests, communicators, datatypes; the time |
 //! | `computed.rs` | how long the process computed between two recorded calls, and how long it may have waited |
 //! | `output.rs` | the file, which survives whatever happens to the process |
@@ -22,7 +21,6 @@
 mod abi;
 mod calls;
 mod computed;
-mod library;
 mod output;
 mod recorder;
 mod requests;

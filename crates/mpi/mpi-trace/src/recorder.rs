@@ -13,9 +13,8 @@ use trace_format::{
     encode_header, file_name,
 };
 
-use crate::abi::{Abi, Handle, Status};
+use crate::abi::{Abi, Handle, Status, identify};
 use crate::computed::{Computed, Sought};
-use crate::library::identify;
 use crate::output::Output;
 use crate::requests::{ByHandle, Kind, Requests};
 use crate::wrapped::Count;
@@ -220,9 +219,9 @@ impl Recorder {
             Sought::Requests(handles) => {
                 let abi = self.abi;
                 let known = handles.iter().map(|&handle| abi.known(handle)).filter(|&handle| handle != abi.no_request);
-                self.computed.look_for_requests(self.entered, known);
+                self.computed.test_for_requests(self.entered, known);
             }
-            _ => self.computed.look_for_message(self.entered),
+            _ => self.computed.test_for_message(self.entered),
         }
     }
 

@@ -66,7 +66,7 @@ impl Kind {
 
 /// What is known about a request.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Known {
+pub(crate) struct KnownRequest {
     /// Its number in the trace.
     pub(crate) number: u32,
     /// Its meaning.
@@ -79,7 +79,7 @@ pub(crate) struct Known {
     pub(crate) is_active: bool,
 }
 
-impl Known {
+impl KnownRequest {
     /// Whether the contents of its status matter: the source of a message, or that there is none.
     pub(crate) const fn needs_status(&self) -> bool {
         self.is_cancelled || matches!(self.kind, Kind::OpenReceive)
@@ -91,12 +91,12 @@ impl Known {
 pub(crate) struct Requests {
     /// By their handles. A library may give the same handle to several sends that were complete at once: nothing
     /// distinguishes them.
-    known: ByHandle<Vec<Known>>,
+    known: ByHandle<Vec<KnownRequest>>,
     /// The next number never used, and those that are free again.
     next: u32,
     free: Vec<u32>,
     /// Empty lists, to be reused.
-    spare: Vec<Vec<Known>>,
+    spare: Vec<Vec<KnownRequest>>,
 }
 
 impl Requests {
@@ -107,28 +107,28 @@ impl Requests {
             self.next - 1
         });
         let spare = &mut self.spare;
-        let known = Known { number, kind, is_cancelled: false, persistent, is_active: persistent.is_none() };
+        let known = KnownRequest { number, kind, is_cancelled: false, persistent, is_active: persistent.is_none() };
         self.known.entry(handle).or_insert_with(|| spare.pop().unwrap_or_default()).push(known);
         number
     }
 
     /// The request with this handle, if known.
-    pub(crate) fn get_mut(&mut self, handle: Handle) -> Option<&mut Known> {
+    pub(crate) fn get_mut(&mut self, handle: Handle) -> Option<&mut KnownRequest> {
         self.known.get_mut(&handle)?.last_mut()
     }
 
     /// A request that is complete: it ceases to exist unless it is persistent. None if it was not active.
-    pub(crate) fn end(&mut self, handle: Handle) -> Option<Known> {
+    pub(crate) fn end(&mut self, handle: Handle) -> Option<KnownRequest> {
         let known = self.get_mut(handle).filter(|known| known.is_active)?;
         if known.persistent.is_some() {
             known.is_active = false;
-            return Some(Known { is_cancelled: std::mem::take(&mut known.is_cancelled), ..*known });
+            return Some(KnownRequest { is_cancelled: std::mem::take(&mut known.is_cancelled), ..*known });
         }
         self.forget(handle)
     }
 
     /// A request to which the program has no handle any more.
-    pub(crate) fn forget(&mut self, handle: Handle) -> Option<Known> {
+    pub(crate) fn forget(&mut self, handle: Handle) -> Option<KnownRequest> {
         let list = self.known.get_mut(&handle)?;
         let known = list.pop();
         if list.is_empty() {

@@ -8,7 +8,7 @@ use mpi_abi::*;
 use crate::Result;
 use crate::functions::Functions;
 use crate::process::{ActiveLibrary, check, errors_are_values};
-use crate::request::{Broadcast, Place, Receive, ReceiveInPlace, Request, Send};
+use crate::request::{Broadcast, LentMemory, MpiRequest, Receive, ReceiveInPlace, Send};
 
 /// A communicator, and this process's place in it.
 #[derive(Debug)]
@@ -106,7 +106,7 @@ impl Communicator {
         let code =
             unsafe { (self.functions.isend)(start, length, MPI_BYTE, as_int(to), tag, self.handle, &raw mut request) };
         check(self.functions, "MPI_Isend", code)?;
-        Ok(Send::new(Request::new(self.functions, request, self.active.clone()), content))
+        Ok(Send::new(MpiRequest::new(self.functions, request, self.active.clone()), content))
     }
 
     /// Begins to receive a message of at most `longest` bytes, from one process or any, with one tag or any. The
@@ -132,14 +132,14 @@ impl Communicator {
             )
         };
         check(self.functions, "MPI_Irecv", code)?;
-        Ok(Receive::new(Request::new(self.functions, request, self.active.clone()), buffer))
+        Ok(Receive::new(MpiRequest::new(self.functions, request, self.active.clone()), buffer))
     }
 
     /// Begins to receive a message as long as `place` from a process, with a tag, straight into the place.
     ///
     /// # Errors
     /// The library's error.
-    pub fn irecv_in_place(&self, from: u32, tag: c_int, place: Place) -> Result<ReceiveInPlace> {
+    pub fn irecv_in_place(&self, from: u32, tag: c_int, place: LentMemory) -> Result<ReceiveInPlace> {
         let mut request = MPI_REQUEST_NULL;
         let (start, length) = (place.start().cast::<c_void>(), place.length() as MPI_Count);
         // SAFETY: the place has this many bytes, and belongs to `ReceiveInPlace` until the request is over.
@@ -147,7 +147,7 @@ impl Communicator {
             (self.functions.irecv)(start, length, MPI_BYTE, as_int(from), tag, self.handle, &raw mut request)
         };
         check(self.functions, "MPI_Irecv", code)?;
-        Ok(ReceiveInPlace::new(Request::new(self.functions, request, self.active.clone()), place))
+        Ok(ReceiveInPlace::new(MpiRequest::new(self.functions, request, self.active.clone()), place))
     }
 
     /// Begins this process's part in a broadcast of process `root`, of the whole buffer: all processes call this in the
@@ -162,7 +162,7 @@ impl Communicator {
         let code =
             unsafe { (self.functions.ibcast)(start, length, MPI_BYTE, as_int(root), self.handle, &raw mut request) };
         check(self.functions, "MPI_Ibcast", code)?;
-        Ok(Broadcast::new(Request::new(self.functions, request, self.active.clone()), buffer))
+        Ok(Broadcast::new(MpiRequest::new(self.functions, request, self.active.clone()), buffer))
     }
 }
 

@@ -33,7 +33,7 @@ pub use communicator::Communicator;
 pub use companion::Companion;
 pub use library::{Library, OpenError};
 pub use process::{Duplicate, Process};
-pub use request::{ArrivedMessage, Broadcast, Place, Receive, ReceiveInPlace, Send};
+pub use request::{ArrivedMessage, Broadcast, LentMemory, Receive, ReceiveInPlace, Send};
 pub use search::{LIBRARY_VARIABLE, started_by_another, started_processes};
 
 /// The error of a failed MPI call.

@@ -9,7 +9,7 @@ use mpi_abi::*;
 
 use crate::functions::Functions;
 use crate::library::read_text;
-use crate::request::Request;
+use crate::request::MpiRequest;
 use crate::{Communicator, Library, MpiError, Result};
 
 /// Proof that MPI has begun and not ended: every value that calls MPI holds one, and MPI can't end before the last is
@@ -89,7 +89,7 @@ impl Process {
         // SAFETY: the caller vouches for the handle, and the memory for the new one exists until the request is over.
         let code = unsafe { (functions.comm_idup)(communicator, &raw mut **other, &raw mut request) };
         check(functions, "MPI_Comm_idup", code)?;
-        Ok(Duplicate { request: Request::new(functions, request, self.active.clone()), other })
+        Ok(Duplicate { request: MpiRequest::new(functions, request, self.active.clone()), other })
     }
 
     /// A communicator that this crate has created, with errors as values.
@@ -150,7 +150,7 @@ impl Process {
 /// A communicator that is being created.
 #[derive(Debug)]
 pub struct Duplicate {
-    request: Request,
+    request: MpiRequest,
     other: ManuallyDrop<Box<MPI_Comm>>,
 }
 

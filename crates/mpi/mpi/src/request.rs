@@ -15,16 +15,16 @@ use crate::process::{ActiveLibrary, check};
 
 /// A request of MPI.
 #[derive(Debug)]
-pub(crate) struct Request {
+pub(crate) struct MpiRequest {
     functions: &'static Functions,
     handle: MPI_Request,
     /// Keeps MPI from ending while the request exists.
     _active: ActiveLibrary,
 }
 
-impl Request {
-    pub(crate) fn new(functions: &'static Functions, handle: MPI_Request, active: ActiveLibrary) -> Request {
-        Request { functions, handle, _active: active }
+impl MpiRequest {
+    pub(crate) fn new(functions: &'static Functions, handle: MPI_Request, active: ActiveLibrary) -> MpiRequest {
+        MpiRequest { functions, handle, _active: active }
     }
 
     /// Whether it is over, and if so, its status. Must not be called again after that.
@@ -41,12 +41,12 @@ impl Request {
 /// A message that is being sent.
 #[derive(Debug)]
 pub struct Send {
-    request: Request,
+    request: MpiRequest,
     content: ManuallyDrop<Bytes>,
 }
 
 impl Send {
-    pub(crate) fn new(request: Request, content: Bytes) -> Send {
+    pub(crate) fn new(request: MpiRequest, content: Bytes) -> Send {
         Send { request, content: ManuallyDrop::new(content) }
     }
 
@@ -65,22 +65,22 @@ impl Send {
 
 /// Memory lent by the caller: MPI may receive a message there, and its content may be sent.
 #[derive(Debug)]
-pub struct Place {
+pub struct LentMemory {
     start: *mut u8,
     length: usize,
 }
 
 // SAFETY: the lender has promised that nothing else writes there, on any thread.
-unsafe impl std::marker::Send for Place {}
+unsafe impl std::marker::Send for LentMemory {}
 
-impl Place {
+impl LentMemory {
     /// The `length` bytes from `start` on.
     ///
     /// # Safety
     /// The bytes exist, whatever they hold, and nothing else writes them as long as this place, or a message that lies
     /// in it, exists.
-    pub const unsafe fn new(start: *mut u8, length: usize) -> Place {
-        Place { start, length }
+    pub const unsafe fn new(start: *mut u8, length: usize) -> LentMemory {
+        LentMemory { start, length }
     }
 
     pub(crate) const fn start(&self) -> *mut u8 {
@@ -93,7 +93,7 @@ impl Place {
     }
 }
 
-impl AsRef<[u8]> for Place {
+impl AsRef<[u8]> for LentMemory {
     fn as_ref(&self) -> &[u8] {
         // SAFETY: as required by `new`.
         unsafe { std::slice::from_raw_parts(self.start, self.length) }
@@ -103,12 +103,12 @@ impl AsRef<[u8]> for Place {
 /// A receive of a message of known length, straight into its final place.
 #[derive(Debug)]
 pub struct ReceiveInPlace {
-    request: Request,
-    place: ManuallyDrop<Place>,
+    request: MpiRequest,
+    place: ManuallyDrop<LentMemory>,
 }
 
 impl ReceiveInPlace {
-    pub(crate) fn new(request: Request, place: Place) -> ReceiveInPlace {
+    pub(crate) fn new(request: MpiRequest, place: LentMemory) -> ReceiveInPlace {
         ReceiveInPlace { request, place: ManuallyDrop::new(place) }
     }
 
@@ -139,12 +139,12 @@ pub struct ArrivedMessage {
 /// A posted receive.
 #[derive(Debug)]
 pub struct Receive {
-    request: Request,
+    request: MpiRequest,
     buffer: ManuallyDrop<Vec<u8>>,
 }
 
 impl Receive {
-    pub(crate) fn new(request: Request, buffer: Vec<u8>) -> Receive {
+    pub(crate) fn new(request: MpiRequest, buffer: Vec<u8>) -> Receive {
         Receive { request, buffer: ManuallyDrop::new(buffer) }
     }
 
@@ -197,12 +197,12 @@ impl Receive {
 /// This process's part in a broadcast.
 #[derive(Debug)]
 pub struct Broadcast {
-    request: Request,
+    request: MpiRequest,
     buffer: ManuallyDrop<Vec<u8>>,
 }
 
 impl Broadcast {
-    pub(crate) fn new(request: Request, buffer: Vec<u8>) -> Broadcast {
+    pub(crate) fn new(request: MpiRequest, buffer: Vec<u8>) -> Broadcast {
         Broadcast { request, buffer: ManuallyDrop::new(buffer) }
     }
 

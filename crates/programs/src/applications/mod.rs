@@ -1,6 +1,5 @@
 //! Applications that really compute, and the meshes and partitions that determine their communication.
 
-mod all_reduce;
 pub mod conjugate_gradient;
 pub mod cost;
 pub mod euler;

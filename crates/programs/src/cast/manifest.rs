@@ -32,12 +32,12 @@ const PIECES: u64 = 4_096;
 pub struct Manifest {
     /// The length of a piece. [B]
     piece: u32,
-    entries: Vec<Entry>,
+    entries: Vec<ManifestEntry>,
 }
 
 /// A file, a folder or a link.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct ManifestEntry {
     /// Its name, below the folder into which it is received.
     pub name: Name,
     /// What it is.
@@ -149,7 +149,7 @@ impl Manifest {
     ///
     /// # Errors
     /// [`ManifestError`], like [`Manifest::decode`].
-    pub fn new(mut entries: Vec<Entry>) -> Result<Manifest, ManifestError> {
+    pub fn new(mut entries: Vec<ManifestEntry>) -> Result<Manifest, ManifestError> {
         entries.sort_by(|one, other| one.name.cmp(&other.name));
         let total: u64 = entries.iter().fold(0, |total, entry| total.saturating_add(entry.size()));
         let [least, most] = PIECE.map(u64::from);
@@ -186,7 +186,7 @@ impl Manifest {
             // First the name as any text, so that the error can tell what is wrong with it.
             let (text, after) = postcard::take_from_bytes::<&str>(rest).map_err(|_| ManifestError::Unreadable)?;
             let (kind, after) = postcard::take_from_bytes::<Kind>(after).map_err(|_| ManifestError::Unreadable)?;
-            entries.push(Entry { name: Name::new(text)?, kind });
+            entries.push(ManifestEntry { name: Name::new(text)?, kind });
             rest = after;
         }
         let manifest = Manifest { piece, entries };
@@ -202,7 +202,7 @@ impl Manifest {
         if !(least..=most).contains(&self.piece) || !self.piece.is_power_of_two() {
             return Err(ManifestError::Piece(self.piece));
         }
-        let other_bits = |entry: &Entry| entry.kind.mode().filter(|mode| *mode > MOST_MODE);
+        let other_bits = |entry: &ManifestEntry| entry.kind.mode().filter(|mode| *mode > MOST_MODE);
         if let Some((entry, mode)) = self.entries.iter().find_map(|entry| Some((entry, other_bits(entry)?))) {
             return Err(ManifestError::Mode(entry.name.clone(), u16::try_from(mode).unwrap_or(u16::MAX)));
         }
@@ -214,7 +214,7 @@ impl Manifest {
         if let Some(pair) = self.entries.windows(2).find(|pair| pair[0].name >= pair[1].name) {
             return Err(ManifestError::Twice(pair[1].name.clone()));
         }
-        let is_file = |entry: &&Entry| !entry.kind.is_folder();
+        let is_file = |entry: &&ManifestEntry| !entry.kind.is_folder();
         let files: BTreeSet<&str> = self.entries.iter().filter(is_file).map(|entry| entry.name.as_str()).collect();
         let in_file = self.entries.iter().find(|entry| entry.name.folders().any(|folder| files.contains(folder)));
         in_file.map_or(Ok(()), |entry| Err(ManifestError::InFile(entry.name.clone())))
@@ -229,7 +229,7 @@ impl Manifest {
     }
 
     /// The files and folders, in the order of their names.
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[ManifestEntry] {
         &self.entries
     }
 
@@ -240,7 +240,7 @@ impl Manifest {
 
     /// The size of all files. [B]
     pub fn size(&self) -> Bytes {
-        Bytes(self.entries.iter().map(Entry::size).sum())
+        Bytes(self.entries.iter().map(ManifestEntry::size).sum())
     }
 
     /// How many pieces there are.
@@ -271,7 +271,7 @@ impl Manifest {
     }
 }
 
-impl Entry {
+impl ManifestEntry {
     /// Its size; zero for a folder or a link. [B]
     pub const fn size(&self) -> u64 {
         match self.kind {
@@ -319,19 +319,19 @@ mod tests {
     use proptest::collection::vec;
     use proptest::prelude::*;
 
-    fn file(name: &str, size: u64) -> Entry {
-        Entry { name: Name::new(name).unwrap(), kind: Kind::File { size, mode: 0o644 } }
+    fn file(name: &str, size: u64) -> ManifestEntry {
+        ManifestEntry { name: Name::new(name).unwrap(), kind: Kind::File { size, mode: 0o644 } }
     }
 
-    fn folder(name: &str) -> Entry {
-        Entry { name: Name::new(name).unwrap(), kind: Kind::Folder { mode: 0o755 } }
+    fn folder(name: &str) -> ManifestEntry {
+        ManifestEntry { name: Name::new(name).unwrap(), kind: Kind::Folder { mode: 0o755 } }
     }
 
-    fn link(name: &str, target: &str) -> Entry {
-        Entry { name: Name::new(name).unwrap(), kind: Kind::Link { target: Target::new(target) } }
+    fn link(name: &str, target: &str) -> ManifestEntry {
+        ManifestEntry { name: Name::new(name).unwrap(), kind: Kind::Link { target: Target::new(target) } }
     }
 
-    fn complaint(entries: Vec<Entry>) -> String {
+    fn complaint(entries: Vec<ManifestEntry>) -> String {
         Manifest::new(entries).unwrap_err().to_string()
     }
 
@@ -379,7 +379,7 @@ mod tests {
             "{needs}"
         );
         let kind = Kind::File { size: 1, mode: 0o4755 };
-        let setuid = vec![Entry { name: Name::new("a").unwrap(), kind }];
+        let setuid = vec![ManifestEntry { name: Name::new("a").unwrap(), kind }];
         assert_eq!(complaint(setuid), "`a` has the mode 4755: allowed are 0 to 777");
     }
 

@@ -5,9 +5,9 @@ use endpoint::{Endpoint, Error, Needs, Program, Result};
 use quantities::Rank;
 use quantities::splitmix64::Draws;
 
-use super::manifest::{Entry, Kind, Manifest, ManifestError};
+use super::manifest::{Kind, Manifest, ManifestEntry, ManifestError};
 use super::names::Name;
-use super::round::{self, Ended, Goal, Outcome, Transfer};
+use super::round::{self, Ended, Goal, ReceiverOutcome, Transfer};
 use super::{FromMemory, InMemory};
 
 const SENDER: Rank = Rank(0);
@@ -52,7 +52,7 @@ impl Cast {
     /// More content than a transfer may have.
     pub fn new(content: Bytes, share: f64) -> std::result::Result<Cast, ManifestError> {
         let kind = Kind::File { size: content.len() as u64, mode: 0o644 };
-        let manifest = Manifest::new(vec![Entry { name: Name::new("content")?, kind }])?;
+        let manifest = Manifest::new(vec![ManifestEntry { name: Name::new("content")?, kind }])?;
         let mut rest = content;
         let pieces: Vec<Bytes> = (0..manifest.pieces()).map(|index| rest.split_to(manifest.length(index))).collect();
         let known = (share.clamp(0.0, 1.0) * f64::from(manifest.pieces())).round() as u32;
@@ -95,10 +95,12 @@ impl Cast {
         let outcomes = round::send(endpoint, &mut transfer, &mut supply, |_, _| Goal::All).await?;
         for (rank, outcome) in (1..).map(Rank).zip(outcomes) {
             match outcome {
-                Outcome::Done => {}
-                Outcome::Lacks(pieces) => return Err(self.lacks(rank, pieces)),
-                Outcome::Refuses(reason) => return Err(Error::Network(format!("rank {rank} refuses: {reason}"))),
-                Outcome::Lost => return Err(Error::Lost(rank)),
+                ReceiverOutcome::Done => {}
+                ReceiverOutcome::Lacks(pieces) => return Err(self.lacks(rank, pieces)),
+                ReceiverOutcome::Refuses(reason) => {
+                    return Err(Error::Network(format!("rank {rank} refuses: {reason}")));
+                }
+                ReceiverOutcome::Lost => return Err(Error::Lost(rank)),
             }
         }
         Ok(has_all)

@@ -84,7 +84,7 @@ pub enum FitError {
 /// # Errors
 /// When there are too few samples or too many, or when the times do not grow with k.
 pub fn fit(experiment: Experiment, samples: &[Sample]) -> Result<Measured, FitError> {
-    let line = Line::through(samples)?;
+    let line = FittedLine::through(samples)?;
     let send_share = match experiment {
         Experiment::OneAnswer => 1.0,
         Experiment::AllAnswered => 0.5,
@@ -93,7 +93,7 @@ pub fn fit(experiment: Experiment, samples: &[Sample]) -> Result<Measured, FitEr
         Experiment::OneAnswer => 0.5,
         Experiment::AllAnswered => 1.0,
     };
-    let Line { intercept, slope, .. } = line;
+    let FittedLine { intercept, slope, .. } = line;
     let quotient = intercept / slope;
     let variance =
         line.intercept_variance + quotient * quotient * line.slope_variance - 2.0 * quotient * line.covariance;
@@ -114,7 +114,7 @@ pub fn fit(experiment: Experiment, samples: &[Sample]) -> Result<Measured, FitEr
 }
 
 /// T = a + b (k - 1).
-struct Line {
+struct FittedLine {
     /// a. [ps]
     intercept: f64,
     /// b. [ps]
@@ -125,10 +125,10 @@ struct Line {
     r_squared: f64,
 }
 
-impl Line {
+impl FittedLine {
     /// The line with the least sum of squared differences. All sums are integers, so that times on a line
     /// reproduce that line to the last digit.
-    fn through(samples: &[Sample]) -> Result<Line, FitError> {
+    fn through(samples: &[Sample]) -> Result<FittedLine, FitError> {
         if !(3..=MOST_SAMPLES).contains(&samples.len()) {
             return Err(FitError::Samples(samples.len()));
         }
@@ -164,7 +164,7 @@ impl Line {
         // sum (x - mean x)^2
         let spread = xx as f64 / (n * n) as f64;
         let total = tt / (n * n) as f64;
-        Ok(Line {
+        Ok(FittedLine {
             intercept,
             slope,
             intercept_variance: variance * (1.0 / n as f64 + mean_x * mean_x / spread),

@@ -7,7 +7,7 @@ use collectives::all_to_all::{Irregular, irregular};
 use collectives::schedule::{Pacing, Pattern, Schedule, SendReceiveOrder};
 use endpoint::{Error, Result, World};
 use machines::model::LogGp;
-use maquette_programs::applications::euler::{Bump, Euler, Flow, State, free_stream, pressure};
+use maquette_programs::applications::euler::{Bump, Euler, Flow, GasState, free_stream, pressure};
 use maquette_programs::applications::halo::{Exchanges, Halo};
 use maquette_programs::applications::mesh::{Mesh, tetrahedralise, uniform};
 use maquette_programs::applications::partition::{Partition, recursive_coordinate_bisection};
@@ -33,12 +33,12 @@ impl Parts {
         Parts { mesh, partition, pattern }
     }
 
-    fn program(&self, schedule: &Schedule, pacing: Pacing, start: Vec<State>) -> Result<Euler> {
+    fn program(&self, schedule: &Schedule, pacing: Pacing, start: Vec<GasState>) -> Result<Euler> {
         let exchanges = Exchanges::new(schedule, SendReceiveOrder::Alternating, pacing);
         Euler::new(&self.mesh, &self.partition, exchanges, start, free_stream(MACH))
     }
 
-    fn disturbed(&self) -> Vec<State> {
+    fn disturbed(&self) -> Vec<GasState> {
         Bump::MIDDLE.on(free_stream(MACH), self.mesh.points())
     }
 }
@@ -60,14 +60,14 @@ fn ended(world: &impl World, ranks: u32, program: &Euler) -> Vec<Flow> {
 }
 
 /// The states of all vertices in order.
-fn whole(flows: &[Flow]) -> Vec<State> {
-    let mut states: Vec<(u32, State)> =
+fn whole(flows: &[Flow]) -> Vec<GasState> {
+    let mut states: Vec<(u32, GasState)> =
         flows.iter().flat_map(|flow| flow.vertices.iter().copied().zip(flow.states.iter().copied())).collect();
     states.sort_by_key(|(vertex, _)| *vertex);
     states.into_iter().map(|(_, state)| state).collect()
 }
 
-fn bits(states: &[State]) -> Vec<[u32; 5]> {
+fn bits(states: &[GasState]) -> Vec<[u32; 5]> {
     states.iter().map(|state| state.map(f32::to_bits)).collect()
 }
 
@@ -103,9 +103,9 @@ fn a_disturbance_leaves_and_the_flow_is_uniform_again() {
     let flow = alone(&parts, |program| program.tolerance = 1e-4);
     let cycles = flow.residuals.len() - 1;
     assert!((50..400).contains(&cycles), "{cycles} cycles");
-    let farthest = |states: &[State]| {
+    let farthest = |states: &[GasState]| {
         let outside = free_stream(MACH);
-        let off = |state: &State| (pressure(*state) - pressure(outside)).abs() / pressure(outside);
+        let off = |state: &GasState| (pressure(*state) - pressure(outside)).abs() / pressure(outside);
         states.iter().map(off).fold(0.0, f32::max)
     };
     assert!(farthest(&parts.disturbed()) > 0.08);

@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 
 use maquette_cast::lobby::{Announce, Ask, Call, Guest, Heard, Host, Join, LobbyMessage, Present, To, Token};
 use maquette_cast::manifest::Id;
-use maquette_cast::round::Outcome;
+use maquette_cast::round::ReceiverOutcome;
 use proptest::prelude::*;
 use quantities::splitmix64::Draws;
 use quantities::{Duration, Time};
@@ -167,11 +167,11 @@ impl Simulation {
             let round = round.take().unwrap();
             assert_eq!((round.session, round.rank), (self.session, rank));
             let outcome = match self.draws.below(4) {
-                0 => Outcome::Lacks(1),
-                _ => Outcome::Done,
+                0 => ReceiverOutcome::Lacks(1),
+                _ => ReceiverOutcome::Done,
             };
             self.host.ended(self.now, called.member, &outcome, false);
-            if outcome == Outcome::Done { guest.is_over(self.run) } else { guest.comes_back(self.now) }
+            if outcome == ReceiverOutcome::Done { guest.is_over(self.run) } else { guest.comes_back(self.now) }
         }
     }
 }
@@ -320,7 +320,7 @@ fn a_receiver_lost_too_often_is_not_called_again() {
         rounds += u32::from(host.call(Time::ZERO, call(session)));
         let present = Present { nonce: Token([1; 16]), session };
         host.take(Time::ZERO, at(2), LobbyMessage::Present(present));
-        host.roster().iter().for_each(|called| host.ended(Time::ZERO, called.member, &Outcome::Lost, true));
+        host.roster().iter().for_each(|called| host.ended(Time::ZERO, called.member, &ReceiverOutcome::Lost, true));
     }
     assert_eq!((rounds, host.without().len(), host.done()), (6, 1, 0));
 }

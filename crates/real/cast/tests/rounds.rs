@@ -14,7 +14,7 @@ use faults::network::Faults;
 use faults::{Faulty, Node};
 use maquette_cast::manifest::Manifest;
 use maquette_cast::parameters::{LARGEST_TO_RECEIVER, parameters};
-use maquette_cast::round::{Digest, Ended, Goal, Outcome, Piece, Store, Supply, Transfer, receive, send};
+use maquette_cast::round::{Digest, Ended, Goal, Piece, ReceiverOutcome, Store, Supply, Transfer, receive, send};
 use programs::cast::{Cast, FromMemory, InMemory};
 use quantities::{Duration, Rank, Time};
 
@@ -76,7 +76,7 @@ impl Store for RecordingStore {
 
 /// How a round ended for each rank, and when the last one had everything.
 struct Round {
-    outcomes: endpoint::Result<Vec<Outcome>>,
+    outcomes: endpoint::Result<Vec<ReceiverOutcome>>,
     ended: Vec<endpoint::Result<Ended>>,
     last: Time,
 }
@@ -131,7 +131,7 @@ fn everyone_has_everything_whatever_is_lost_repeated_or_damaged() {
     for (faults, seed) in faults.into_iter().zip(1..) {
         let stores = stores(3);
         let round = round(faults, seed, &stores, all);
-        assert_eq!(round.outcomes, Ok(vec![Outcome::Done; 3]), "{faults:?}");
+        assert_eq!(round.outcomes, Ok(vec![ReceiverOutcome::Done; 3]), "{faults:?}");
         assert_eq!(round.ended, vec![Ok(Ended::Done); 3]);
         assert!(stores.iter().all(|store| store.borrow().whole));
     }
@@ -141,16 +141,16 @@ fn everyone_has_everything_whatever_is_lost_repeated_or_damaged() {
 fn after_a_round_that_ends_early_only_what_somebody_lacks_is_sent() {
     let stores = stores(3);
     let first = round(Faults::default(), 1, &stores[..2], |done, _| if done < 2 { Goal::All } else { Goal::EndSoon });
-    assert_eq!(first.outcomes, Ok(vec![Outcome::Lacks(1); 2]));
+    assert_eq!(first.outcomes, Ok(vec![ReceiverOutcome::Lacks(1); 2]));
     assert_eq!(first.ended, vec![Ok(Ended::Lacks(1)); 2]);
     let second = round(Faults { loss: 5, ..Faults::default() }, 2, &stores, all);
-    assert_eq!(second.outcomes, Ok(vec![Outcome::Done; 3]));
+    assert_eq!(second.outcomes, Ok(vec![ReceiverOutcome::Done; 3]));
     assert!(stores.iter().all(|store| store.borrow().taken == 3), "each piece is taken once");
     let third = round(Faults::default(), 3, &stores[..1], |done, of| {
         assert!(of <= 3 && done <= of);
         Goal::All
     });
-    assert_eq!((third.outcomes, stores[0].borrow().taken), (Ok(vec![Outcome::Done]), 3));
+    assert_eq!((third.outcomes, stores[0].borrow().taken), (Ok(vec![ReceiverOutcome::Done]), 3));
 }
 
 #[test]
@@ -161,7 +161,10 @@ fn a_receiver_that_refuses_or_is_gone_does_not_hold_up_the_others() {
     let faults = Faults { byte_time: 80_000, queue: 1 << 20, dies, ..Faults::default() };
     let round = round(faults, 4, &stores, all);
     let refuses = "there is no room".to_string();
-    assert_eq!(round.outcomes, Ok(vec![Outcome::Done, Outcome::Refuses(refuses.clone()), Outcome::Lost]));
+    assert_eq!(
+        round.outcomes,
+        Ok(vec![ReceiverOutcome::Done, ReceiverOutcome::Refuses(refuses.clone()), ReceiverOutcome::Lost])
+    );
     assert_eq!(round.ended[..2], [Ok(Ended::Done), Ok(Ended::Refused(refuses))]);
 }
 
@@ -169,7 +172,7 @@ fn a_receiver_that_refuses_or_is_gone_does_not_hold_up_the_others() {
 fn a_sender_that_leaves_says_so() {
     let stores = stores(2);
     let round = round(Faults::default(), 5, &stores, |_, _| Goal::Leave("it was interrupted".to_string()));
-    assert_eq!(round.outcomes, Ok(vec![Outcome::Lacks(0); 2]));
+    assert_eq!(round.outcomes, Ok(vec![ReceiverOutcome::Lacks(0); 2]));
     assert_eq!(round.ended, vec![Ok(Ended::Left("it was interrupted".to_string())); 2]);
 }
 
@@ -180,7 +183,7 @@ fn a_round_is_as_fast_as_the_wire() {
     for (loss, more) in [(0, 1.0), (1, 1.06)] {
         let faults = Faults { byte_time: 80_000, queue: 1 << 20, loss, ..Faults::default() };
         let round = round(faults, 6, &stores(7), all);
-        assert_eq!(round.outcomes, Ok(vec![Outcome::Done; 7]));
+        assert_eq!(round.outcomes, Ok(vec![ReceiverOutcome::Done; 7]));
         let wire = 1.0636 * SIZE as f64 * 80e-9;
         println!("{loss}% lost: {:.4} times the wire", round.last.seconds() / wire);
         assert!(round.last.seconds() < more * wire + 0.02, "{} of {wire} s", round.last.seconds());

@@ -48,7 +48,7 @@ pub(super) struct Caller {
 }
 
 /// What is known about a stranger.
-enum Known {
+enum CallerIdentity {
     Rank(Box<Caller>),
     NotYet(Stranger),
     /// It has disconnected, or sent something that no rank sends.
@@ -99,8 +99,8 @@ impl Callers {
         }
         for _ in 0..self.strangers.len() {
             match self.strangers.pop_front().map(|stranger| stranger.listen(secret)) {
-                Some(Known::Rank(caller)) => ranks.push(*caller),
-                Some(Known::NotYet(stranger)) if now < stranger.until => self.strangers.push_back(stranger),
+                Some(CallerIdentity::Rank(caller)) => ranks.push(*caller),
+                Some(CallerIdentity::NotYet(stranger)) if now < stranger.until => self.strangers.push_back(stranger),
                 _ => {}
             }
         }
@@ -114,15 +114,15 @@ impl Callers {
             return None;
         }
         match self.strangers.pop_front()?.listen(secret) {
-            Known::Rank(caller) => Some(*caller),
-            Known::NotYet(_) | Known::NoRank => None,
+            CallerIdentity::Rank(caller) => Some(*caller),
+            CallerIdentity::NotYet(_) | CallerIdentity::NoRank => None,
         }
     }
 }
 
 impl Stranger {
     /// What is known about it after reading what it has sent by now.
-    fn listen(mut self, secret: &Secret) -> Known {
+    fn listen(mut self, secret: &Secret) -> CallerIdentity {
         let mut room = [0; LONGEST_HELLO as usize];
         loop {
             if let Some(end) = self.received.iter().position(|&byte| byte == b'\n') {
@@ -130,25 +130,25 @@ impl Stranger {
             }
             let left = room.len() - self.received.len();
             match self.stream.read(&mut room[..left]) {
-                Ok(0) => return Known::NoRank,
+                Ok(0) => return CallerIdentity::NoRank,
                 Ok(more) => self.received.extend_from_slice(&room[..more]),
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Known::NotYet(self),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return CallerIdentity::NotYet(self),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(_) => return Known::NoRank,
+                Err(_) => return CallerIdentity::NoRank,
             }
         }
     }
 
     /// Identifies it by the first `length` bytes that it has sent.
-    fn recognize(self, length: usize, secret: &Secret) -> Known {
+    fn recognize(self, length: usize, secret: &Secret) -> CallerIdentity {
         let Stranger { stream, mut received, .. } = self;
         let rest = received.split_off(length);
         let hello = read_line::<Hello>(&mut &received[..], LONGEST_HELLO).ok().flatten();
         match hello.filter(|hello| secret.admits(hello)) {
             Some(hello) if stream.set_nonblocking(false).is_ok() => {
-                Known::Rank(Box::new(Caller { hello, rest, stream }))
+                CallerIdentity::Rank(Box::new(Caller { hello, rest, stream }))
             }
-            _ => Known::NoRank,
+            _ => CallerIdentity::NoRank,
         }
     }
 }

@@ -122,7 +122,7 @@ impl Machine for CountingMachine<'_> {
 }
 
 /// Connects a rank with the others, and runs programs on it.
-trait Link: fmt::Debug {
+trait RankLink: fmt::Debug {
     fn rank(&self) -> Rank;
     fn size(&self) -> u32;
     /// Whether all ranks have the same clock.
@@ -143,7 +143,7 @@ trait Link: fmt::Debug {
 /// A rank whose program has still to run.
 #[derive(Debug)]
 pub struct Running {
-    link: Box<dyn Link>,
+    link: Box<dyn RankLink>,
     tally: Tally,
     repeat: u32,
 }

@@ -45,7 +45,7 @@ const ANY: u32 = u32::MAX;
 
 /// Reads a schedule in binary form whose [`MAGIC`] has already been read.
 pub(super) fn read(file: &str, data: impl Read) -> Result<Schedule, ReadError> {
-    let mut reader = Reader { file, data: io::BufReader::with_capacity(1 << 16, data), at: 0 };
+    let mut reader = BinaryReader { file, data: io::BufReader::with_capacity(1 << 16, data), at: 0 };
     let size = reader.u32()?;
     if size == 0 || size > MOST_RANKS {
         return Err(reader.wrong(format!("found {size} ranks; 1 to {MOST_RANKS} is allowed")));
@@ -74,14 +74,14 @@ pub(super) fn read(file: &str, data: impl Read) -> Result<Schedule, ReadError> {
 }
 
 /// The numbers of a file, one after the other.
-struct Reader<'a, R> {
+struct BinaryReader<'a, R> {
     file: &'a str,
     data: io::BufReader<R>,
     /// How much has been read after the first number. [B]
     at: u64,
 }
 
-impl<R: Read> Reader<'_, R> {
+impl<R: Read> BinaryReader<'_, R> {
     fn bytes<const LENGTH: usize>(&mut self) -> Result<[u8; LENGTH], ReadError> {
         let mut bytes = [0; LENGTH];
         match self.data.read_exact(&mut bytes) {
@@ -110,7 +110,7 @@ impl<R: Read> Reader<'_, R> {
 
 /// The operations that require the end, or the start, of an operation.
 #[derive(Clone, Copy)]
-struct Waits {
+struct Dependents {
     on: OperationId,
     only_started: bool,
     count: u32,
@@ -119,12 +119,12 @@ struct Waits {
 }
 
 struct RankReader<'a, 'file, R> {
-    reader: &'a mut Reader<'file, R>,
+    reader: &'a mut BinaryReader<'file, R>,
     rank: Rank,
     /// How many ranks there are.
     size: u32,
     list: Vec<u32>,
-    waits: Vec<Waits>,
+    waits: Vec<Dependents>,
 }
 
 impl<R: Read> RankReader<'_, '_, R> {
@@ -168,7 +168,7 @@ impl<R: Read> RankReader<'_, '_, R> {
         for only_started in [false, true] {
             let (count, first) = (self.reader.u32()?, self.reader.u32()?);
             if count > 0 {
-                self.waits.push(Waits { on: id, only_started, count, first });
+                self.waits.push(Dependents { on: id, only_started, count, first });
             }
         }
         let kind = self.kind(verb, partner, amount, tag)?;
@@ -203,7 +203,7 @@ impl<R: Read> RankReader<'_, '_, R> {
     /// All requirements, ordered by the operation that is required.
     fn requirements(&self) -> Result<Vec<Requirement>, ReadError> {
         let mut requirements = Vec::new();
-        for &Waits { on, only_started, count, first } in &self.waits {
+        for &Dependents { on, only_started, count, first } in &self.waits {
             let end = u64::from(first) + u64::from(count);
             // No place is used twice, so that a file cannot expand to more requirements than it contains.
             let too_many = requirements.len() as u64 + u64::from(count) > self.list.len() as u64;

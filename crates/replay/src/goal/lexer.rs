@@ -36,7 +36,7 @@ pub(super) enum Token {
 
 /// A token and its position.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Found {
+pub(super) struct LocatedToken {
     pub(super) token: Token,
     /// Where it begins and ends in the buffer. [B]
     pub(super) at: usize,
@@ -45,9 +45,9 @@ pub(super) struct Found {
     pub(super) line: u32,
 }
 
-impl Found {
+impl LocatedToken {
     /// A token before the first.
-    pub(super) const BEGINNING: Found = Found { token: Token::NewLine, at: 0, end: 0, line: 1 };
+    pub(super) const BEGINNING: LocatedToken = LocatedToken { token: Token::NewLine, at: 0, end: 0, line: 1 };
 }
 
 /// Keeps an error message readable when the text that it quotes is not.
@@ -89,13 +89,13 @@ impl<R: Read> Lexer<R> {
 
     /// The text from a token to the end of the last whole line.
     #[inline]
-    pub(super) fn text_from(&self, found: Found) -> &[u8] {
+    pub(super) fn text_from(&self, found: LocatedToken) -> &[u8] {
         &self.buffer[found.at..self.whole.clamp(found.at, self.buffer.len())]
     }
 
     /// Skips `bytes` from `found` onwards, which must be `lines` whole lines.
     #[inline]
-    pub(super) fn skip_lines(&mut self, found: Found, bytes: usize, lines: u32) {
+    pub(super) fn skip_lines(&mut self, found: LocatedToken, bytes: usize, lines: u32) {
         self.at = found.at + bytes;
         self.line = self.line.saturating_add(lines);
         self.line_start = self.at;
@@ -104,12 +104,12 @@ impl<R: Read> Lexer<R> {
 
     /// The text of a token.
     #[inline]
-    pub(super) fn bytes(&self, found: Found) -> &[u8] {
+    pub(super) fn bytes(&self, found: LocatedToken) -> &[u8] {
         &self.buffer[found.at..found.end]
     }
 
     /// The text of a token, for a message.
-    pub(super) fn quoted(&self, found: Found) -> String {
+    pub(super) fn quoted(&self, found: LocatedToken) -> String {
         match found.token {
             Token::NewLine => "the end of the line".to_owned(),
             Token::End => "the end of the file".to_owned(),
@@ -118,7 +118,7 @@ impl<R: Read> Lexer<R> {
     }
 
     /// As much of a token as fits into a message.
-    pub(super) fn shortened(&self, found: Found) -> String {
+    pub(super) fn shortened(&self, found: LocatedToken) -> String {
         shortened(&String::from_utf8_lossy(self.bytes(found)))
     }
 
@@ -136,7 +136,7 @@ impl<R: Read> Lexer<R> {
 
     /// The next token. After the end of a line, its tokens are no longer valid.
     #[inline]
-    pub(super) fn next(&mut self) -> Result<Found> {
+    pub(super) fn next(&mut self) -> Result<LocatedToken> {
         if let Some(next_line) = self.next_line.take() {
             (self.line, self.line_start) = next_line;
         }
@@ -164,8 +164,8 @@ impl<R: Read> Lexer<R> {
     }
 
     #[inline]
-    fn found(&self, token: Token, at: usize) -> Found {
-        Found { token, at, end: self.at, line: self.line }
+    fn found(&self, token: Token, at: usize) -> LocatedToken {
+        LocatedToken { token, at, end: self.at, line: self.line }
     }
 
     #[inline]
@@ -175,7 +175,7 @@ impl<R: Read> Lexer<R> {
     }
 
     #[inline]
-    fn number(&mut self, at: usize) -> Found {
+    fn number(&mut self, at: usize) -> LocatedToken {
         let mut value = Some(0_u64);
         while let Some(digit) = self.buffer.get(self.at).map(|byte| byte.wrapping_sub(b'0')).filter(|&digit| digit <= 9)
         {
@@ -185,7 +185,7 @@ impl<R: Read> Lexer<R> {
         self.found(Token::Number(value), at)
     }
 
-    fn sign(&mut self, at: usize, byte: u8) -> Result<Found> {
+    fn sign(&mut self, at: usize, byte: u8) -> Result<LocatedToken> {
         let (token, length) = match (byte, &self.buffer[at + 1..]) {
             (b'{', _) => (Token::Open, 1),
             (b'}', _) => (Token::Close, 1),
@@ -199,7 +199,7 @@ impl<R: Read> Lexer<R> {
 
     /// Skips spaces and comments. A comment over several lines ends the line it begins in.
     #[inline]
-    fn skip_blanks(&mut self) -> Result<Option<Found>> {
+    fn skip_blanks(&mut self) -> Result<Option<LocatedToken>> {
         loop {
             match self.buffer.get(self.at) {
                 Some(b' ' | b'\t') => self.at += 1,
@@ -218,7 +218,7 @@ impl<R: Read> Lexer<R> {
         }
     }
 
-    fn skip_comment(&mut self) -> Result<Option<Found>> {
+    fn skip_comment(&mut self) -> Result<Option<LocatedToken>> {
         let (start, inside) = (self.at, self.at + 2);
         let mut searched = inside;
         let end = loop {
@@ -241,7 +241,7 @@ impl<R: Read> Lexer<R> {
             return Ok(None);
         };
         self.next_line = Some((self.line.saturating_add(count), last + 1));
-        Ok(Some(Found { token: Token::NewLine, at: start, end: self.at, line: self.line }))
+        Ok(Some(LocatedToken { token: Token::NewLine, at: start, end: self.at, line: self.line }))
     }
 
     /// Reads until the current line is whole. The lines before it are discarded.

@@ -10,7 +10,7 @@ use super::OperationKind;
 
 /// The content of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Line<'text> {
+pub(super) enum Statement<'text> {
     /// `l2: send 64b to 1 tag 7 cpu 0 nic 0`
     Operation { label: Option<&'text [u8]>, kind: OperationKind, processor: u8, interface: u8 },
     /// `l2 requires l1`
@@ -23,7 +23,7 @@ const MOST_DIGITS: usize = 15;
 /// The line at the beginning of `text`, and its length including its end; nothing if it is not a usual line. Ranks are
 /// not checked against the number of ranks.
 #[inline]
-pub(super) fn read(text: &[u8]) -> Option<(Line<'_>, usize)> {
+pub(super) fn read(text: &[u8]) -> Option<(Statement<'_>, usize)> {
     let mut rest = Rest { text, at: 0 };
     let first = rest.word()?;
     let line = if rest.take(b':') {
@@ -40,7 +40,7 @@ pub(super) fn read(text: &[u8]) -> Option<(Line<'_>, usize)> {
             _ => return None,
         };
         rest.blanks();
-        Line::Requirement { operation: first, on: rest.word()?, only_started }
+        Statement::Requirement { operation: first, on: rest.word()?, only_started }
     };
     rest.blanks();
     rest.take(b'\n').then_some((line, rest.at))
@@ -127,7 +127,7 @@ impl<'text> Rest<'text> {
 
     /// The rest of an operation after its verb.
     #[inline]
-    fn operation(&mut self, label: Option<&'text [u8]>, verb: &[u8]) -> Option<Line<'text>> {
+    fn operation(&mut self, label: Option<&'text [u8]>, verb: &[u8]) -> Option<Statement<'text>> {
         let amount = self.number()?;
         let kind = if verb == b"calc" {
             OperationKind::Calculate(Duration::from_nanoseconds(amount))
@@ -144,7 +144,7 @@ impl<'text> Rest<'text> {
         };
         let processor = u8::try_from(self.option(b"cpu")?).ok()?;
         let interface = if verb == b"calc" { 0 } else { u8::try_from(self.option(b"nic")?).ok()? };
-        Some(Line::Operation { label, kind, processor, interface })
+        Some(Statement::Operation { label, kind, processor, interface })
     }
 }
 
@@ -155,12 +155,12 @@ mod tests {
     #[test]
     fn what_nearly_all_lines_are_is_read_and_nothing_else() {
         let kind = OperationKind::Send { to: Rank(5), size: Bytes(8), tag: 3 };
-        let send = Line::Operation { label: Some(b"l1"), kind, processor: 0, interface: 2 };
+        let send = Statement::Operation { label: Some(b"l1"), kind, processor: 0, interface: 2 };
         assert_eq!(read(b"l1: send 8b to 5 tag 3 nic 2\nl2"), Some((send, 29)));
         let calculate = OperationKind::Calculate(Duration::from_nanoseconds(70));
-        let calculate = Line::Operation { label: None, kind: calculate, processor: 1, interface: 0 };
+        let calculate = Statement::Operation { label: None, kind: calculate, processor: 1, interface: 0 };
         assert_eq!(read(b"calc 70 cpu 1 \n"), Some((calculate, 15)));
-        let requirement = Line::Requirement { operation: b"l2", on: b"l1", only_started: true };
+        let requirement = Statement::Requirement { operation: b"l2", on: b"l1", only_started: true };
         assert_eq!(read(b"l2\tirequires l1\n"), Some((requirement, 16)));
         for other in [
             "}\n",

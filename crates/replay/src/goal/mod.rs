@@ -34,7 +34,7 @@ mod schedule;
 pub use error::{BinaryError, GoalError, ReadError};
 pub use player::{GoalAnswer, Player, RunGoal};
 pub use report::Unreceived;
-pub use schedule::{Block, Schedule};
+pub use schedule::{RankOperations, Schedule};
 
 use std::fmt;
 

@@ -9,8 +9,8 @@ use quantities::{Bytes, Duration, Rank, nearest};
 use super::cycle::find_cycle;
 use super::error::{Problem, ReadError};
 use super::labels::Labels;
-use super::lexer::{Found, Lexer, Token, shortened};
-use super::line::{self, Line};
+use super::lexer::{Lexer, LocatedToken, Token, shortened};
+use super::line::{self, Statement};
 use super::schedule::{Builder, MOST_NANOSECONDS, MOST_OPERATIONS};
 use super::{MOST_RANKS, Operation, OperationId, OperationKind, Requirement, Schedule};
 
@@ -32,7 +32,7 @@ pub(super) fn parse(file: &str, text: impl Read) -> std::result::Result<Schedule
 struct Parser<R> {
     lexer: Lexer<R>,
     /// The next token.
-    next: Found,
+    next: LocatedToken,
     /// How many ranks there are.
     size: u32,
     builder: Builder,
@@ -54,7 +54,7 @@ impl<R: Read> Parser<R> {
     fn new(file: &str, text: R) -> Parser<R> {
         Parser {
             lexer: Lexer::new(text),
-            next: Found::BEGINNING,
+            next: LocatedToken::BEGINNING,
             size: 0,
             builder: Builder::new(file),
             labels: Labels::default(),
@@ -93,7 +93,7 @@ impl<R: Read> Parser<R> {
 
     /// Takes the next token.
     #[inline]
-    fn take(&mut self) -> Result<Found> {
+    fn take(&mut self) -> Result<LocatedToken> {
         let after = self.lexer.next()?;
         Ok(std::mem::replace(&mut self.next, after))
     }
@@ -112,7 +112,7 @@ impl<R: Read> Parser<R> {
     }
 
     /// The problem with a token of the current line.
-    fn problem(&self, found: Found, text: String) -> Problem {
+    fn problem(&self, found: LocatedToken, text: String) -> Problem {
         Problem::new(found.line, self.lexer.column(found.at), text)
     }
 
@@ -311,7 +311,7 @@ impl<R: Read> Parser<R> {
             let Some((line, length)) = line::read(&text[at + indent..]) else { break };
             let number = next.line.saturating_add(lines);
             let taken = match line {
-                Line::Operation { label, kind, processor, interface } => {
+                Statement::Operation { label, kind, processor, interface } => {
                     let id = OperationId(builder.len() as u32);
                     let fits = kind.partner().is_none_or(|Rank(partner)| partner < *size) && !builder.is_full();
                     let fits = fits && label.is_none_or(|label| labels.define(label, id).is_none());
@@ -320,7 +320,7 @@ impl<R: Read> Parser<R> {
                     }
                     fits
                 }
-                Line::Requirement { operation, on, only_started } => {
+                Statement::Requirement { operation, on, only_started } => {
                     let ids = labels.find(operation).zip(labels.find(on));
                     requirements.extend(ids.map(|(operation, on)| {
                         let column = if lines == 0 { lexer.column(next.at) } else { 1 + indent as u32 };
@@ -344,7 +344,7 @@ impl<R: Read> Parser<R> {
     }
 
     /// An item whose first word is `start`.
-    fn item(&mut self, start: Found) -> Result<()> {
+    fn item(&mut self, start: LocatedToken) -> Result<()> {
         let verb = Verb::named(self.lexer.bytes(start));
         match (verb, self.next.token) {
             (_, Token::Colon) => {
@@ -371,7 +371,7 @@ impl<R: Read> Parser<R> {
         }
     }
 
-    fn define(&mut self, start: Found) -> Result<()> {
+    fn define(&mut self, start: LocatedToken) -> Result<()> {
         let id = OperationId(self.builder.len() as u32);
         let Some(earlier) = self.labels.define(self.lexer.bytes(start), id) else { return Ok(()) };
         let (label, line) = (self.lexer.shortened(start), self.builder.line(earlier));
@@ -390,7 +390,7 @@ impl<R: Read> Parser<R> {
         Ok(verb)
     }
 
-    fn push(&mut self, verb: Verb, start: Found) -> Result<()> {
+    fn push(&mut self, verb: Verb, start: LocatedToken) -> Result<()> {
         let operation = self.operation(verb, start.line)?;
         if self.builder.is_full() {
             return Err(self.problem(start, format!("a schedule has at most {MOST_OPERATIONS} operations")));
@@ -400,7 +400,7 @@ impl<R: Read> Parser<R> {
     }
 
     /// `l2 requires l1`, from the second word.
-    fn requirement(&mut self, only_started: bool, start: Found) -> Result<()> {
+    fn requirement(&mut self, only_started: bool, start: LocatedToken) -> Result<()> {
         self.take()?;
         let operation = self.labelled(start)?;
         if self.next.token != Token::Word {
@@ -414,7 +414,7 @@ impl<R: Read> Parser<R> {
         Ok(())
     }
 
-    fn labelled(&self, found: Found) -> Result<OperationId> {
+    fn labelled(&self, found: LocatedToken) -> Result<OperationId> {
         let label = self.lexer.bytes(found);
         self.labels.find(label).ok_or_else(|| {
             let known: Vec<String> = self.labels.all().map(|(label, _)| label).collect();

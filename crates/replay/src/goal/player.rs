@@ -12,7 +12,7 @@ use endpoint::{
 use quantities::{Rank, Time};
 
 use super::report::{self, Unreceived};
-use super::{Block, OperationId, OperationKind, Schedule};
+use super::{OperationId, OperationKind, RankOperations, Schedule};
 
 /// The result of running a schedule.
 #[derive(Clone, Debug)]
@@ -92,7 +92,7 @@ impl<S: Deref<Target = Schedule>> Player<S> {
     }
 
     /// Resets the operations of a rank.
-    fn prepare(&self, block: Block<'_>) {
+    fn prepare(&self, block: RankOperations<'_>) {
         let mut course = self.course.borrow_mut();
         let Course { missing, ready_at, ready, .. } = &mut *course;
         let places = block.places();
@@ -106,7 +106,7 @@ impl<S: Deref<Target = Schedule>> Player<S> {
     }
 
     /// Begins everything that can begin at a rank; an operation that starts at once may let others begin.
-    fn begin_ready<E: Endpoint>(&self, endpoint: &E, block: Block<'_>) -> Result<()> {
+    fn begin_ready<E: Endpoint>(&self, endpoint: &E, block: RankOperations<'_>) -> Result<()> {
         loop {
             let next = self.course.borrow_mut().ready.pop_front();
             let Some((id, not_before)) = next else { return Ok(()) };
@@ -128,7 +128,7 @@ impl<S: Deref<Target = Schedule>> Player<S> {
 
 impl Course {
     /// Records a report of an operation; returns whether the operation is over.
-    fn note(&mut self, schedule: &Schedule, block: Block<'_>, me: Rank, report: Report) -> Result<bool> {
+    fn note(&mut self, schedule: &Schedule, block: RankOperations<'_>, me: Rank, report: Report) -> Result<bool> {
         let id = OperationId(report.number);
         match report.event {
             Event::Started => {
@@ -147,7 +147,7 @@ impl Course {
     }
 
     /// An operation has started, or is over: operations that were only waiting for that become ready.
-    fn release_dependents(&mut self, block: Block<'_>, id: OperationId, only_started: bool, at: Time) {
+    fn release_dependents(&mut self, block: RankOperations<'_>, id: OperationId, only_started: bool, at: Time) {
         for requirement in block.dependents(id).filter(|requirement| requirement.only_started == only_started) {
             let place = block.place(requirement.operation);
             let ready_at = match self.ready_at.get_mut(place) {
@@ -166,7 +166,7 @@ impl Course {
 }
 
 /// An operation as a request.
-fn request(block: Block<'_>, id: OperationId, not_before: Time) -> Request {
+fn request(block: RankOperations<'_>, id: OperationId, not_before: Time) -> Request {
     let operation = block.operation(id);
     let asked = match operation.kind {
         OperationKind::Calculate(work) => endpoint::Operation::Compute(work),

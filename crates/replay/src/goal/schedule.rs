@@ -85,7 +85,7 @@ impl Schedule {
     }
 
     /// The operations of `rank`: none if the text has no block for it.
-    pub fn block(&self, rank: Rank) -> Block<'_> {
+    pub fn block(&self, rank: Rank) -> RankOperations<'_> {
         match self.ranks.binary_search_by_key(&rank, |&(rank, ..)| rank) {
             Ok(index) => self.block_at(self.ranks[index].1, self.ranks[index].2),
             Err(_) => self.block_at(0, 0),
@@ -93,7 +93,7 @@ impl Schedule {
     }
 
     /// The ranks that have operations, in order.
-    pub fn busy_ranks(&self) -> impl Iterator<Item = (Rank, Block<'_>)> {
+    pub fn busy_ranks(&self) -> impl Iterator<Item = (Rank, RankOperations<'_>)> {
         self.ranks.iter().map(|&(rank, first, end)| (rank, self.block_at(first, end)))
     }
 
@@ -112,8 +112,8 @@ impl Schedule {
         self.operations.iter().filter(|operation| operation.verb() == Packed::SEND).count() as u64
     }
 
-    fn block_at(&self, first: u32, end: u32) -> Block<'_> {
-        Block { schedule: self, first, end }
+    fn block_at(&self, first: u32, end: u32) -> RankOperations<'_> {
+        RankOperations { schedule: self, first, end }
     }
 }
 
@@ -138,13 +138,13 @@ impl fmt::Display for Schedule {
 
 /// The operations of one rank.
 #[derive(Clone, Copy, Debug)]
-pub struct Block<'schedule> {
+pub struct RankOperations<'schedule> {
     schedule: &'schedule Schedule,
     first: u32,
     end: u32,
 }
 
-impl<'schedule> Block<'schedule> {
+impl<'schedule> RankOperations<'schedule> {
     /// The operations, in the order of the text.
     pub fn operations(&self) -> impl ExactSizeIterator<Item = Operation> + use<'schedule> {
         self.schedule.operations[self.first as usize..self.end as usize].iter().map(Packed::unpacked)

@@ -19,7 +19,7 @@ pub struct Algorithms {
 
 /// The algorithm of an exchange of messages of one size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Exchange {
+pub(super) enum ExchangeAlgorithm {
     /// An algorithm of the catalogue.
     By(Complete),
     /// All messages are begun at once.
@@ -39,12 +39,12 @@ impl Algorithms {
         self.listed.iter().find(|algorithm| algorithm.collective() == collective).cloned()
     }
 
-    pub(super) fn all_to_all(&self, ranks: u32, size: Bytes) -> Exchange {
+    pub(super) fn all_to_all(&self, ranks: u32, size: Bytes) -> ExchangeAlgorithm {
         match self.all_to_all {
-            Some(algorithm) => Exchange::By(algorithm),
-            None if size <= SHORT_EXCHANGE && ranks >= MANY => Exchange::By(Complete::Bruck),
-            None if size <= MIDDLING_EXCHANGE => Exchange::Posted,
-            None => Exchange::By(Complete::Pairwise),
+            Some(algorithm) => ExchangeAlgorithm::By(algorithm),
+            None if size <= SHORT_EXCHANGE && ranks >= MANY => ExchangeAlgorithm::By(Complete::Bruck),
+            None if size <= MIDDLING_EXCHANGE => ExchangeAlgorithm::Posted,
+            None => ExchangeAlgorithm::By(Complete::Pairwise),
         }
     }
 }

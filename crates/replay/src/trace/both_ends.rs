@@ -32,9 +32,9 @@ pub(super) fn check(ranks: &[RankCalls], communicators: &[Group]) -> Result<(), 
             let of_member = |(member, calls): (u32, &Vec<usize>)| {
                 let (rank, place) = (group.rank_at(member), *calls.get(turn)?);
                 let of_rank = &ranks[rank.0 as usize];
-                Some(Part { rank, of_rank, place, collective: with_parts(&of_rank.calls[place].1)? })
+                Some(MemberCall { rank, of_rank, place, collective: with_parts(&of_rank.calls[place].1)? })
             };
-            let parts: Option<Vec<Part<'_>>> = (0..).zip(members).map(of_member).collect();
+            let parts: Option<Vec<MemberCall<'_>>> = (0..).zip(members).map(of_member).collect();
             parts.map_or(Ok(()), |parts| check_parts(&parts))?;
         }
     }
@@ -53,7 +53,7 @@ fn with_parts(call: &Call) -> Option<&Collective> {
 }
 
 /// The call of one member.
-struct Part<'a> {
+struct MemberCall<'a> {
     rank: Rank,
     of_rank: &'a RankCalls,
     /// Its place among the calls of the rank.
@@ -61,13 +61,13 @@ struct Part<'a> {
     collective: &'a Collective,
 }
 
-impl Part<'_> {
+impl MemberCall<'_> {
     fn wrong(&self, problem: String) -> TraceError {
         TraceError::of_call(&self.of_rank.file, self.place + 1, self.collective.kind.name(), problem)
     }
 
     /// The error of this rank, if it has room for another size than `other` sends.
-    fn receives(&self, room: u64, other: &Part<'_>, sent: u64) -> Result<(), TraceError> {
+    fn receives(&self, room: u64, other: &MemberCall<'_>, sent: u64) -> Result<(), TraceError> {
         if room == sent {
             return Ok(());
         }
@@ -80,7 +80,7 @@ impl Part<'_> {
 }
 
 /// Checks one collective, given the calls of all members in order.
-fn check_parts(parts: &[Part<'_>]) -> Result<(), TraceError> {
+fn check_parts(parts: &[MemberCall<'_>]) -> Result<(), TraceError> {
     let Some(first) = parts.first() else { return Ok(()) };
     let root = &parts[first.collective.root as usize % parts.len()];
     match first.collective.kind {
@@ -111,7 +111,7 @@ fn check_parts(parts: &[Part<'_>]) -> Result<(), TraceError> {
 }
 
 /// Checks that all members list the same sizes.
-fn agree_on_counts(parts: &[Part<'_>], first: &Part<'_>) -> Result<(), TraceError> {
+fn agree_on_counts(parts: &[MemberCall<'_>], first: &MemberCall<'_>) -> Result<(), TraceError> {
     let Some(other) = parts.iter().find(|part| part.collective.counts != first.collective.counts) else {
         return Ok(());
     };

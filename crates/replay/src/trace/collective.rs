@@ -4,7 +4,7 @@ use endpoint::{Endpoint, Error, Message, Result};
 use quantities::{Bytes, Duration, Rank};
 use trace_format::{Collective, CollectiveKind};
 
-use super::algorithms::{Algorithms, Exchange};
+use super::algorithms::{Algorithms, ExchangeAlgorithm};
 use collectives::all_reduce::{Operator, Sends};
 use collectives::all_to_all::{CompleteExchange, posted};
 use collectives::catalogue::Parameters;
@@ -82,13 +82,13 @@ fn of_count(counts: &[u64], Rank(rank): Rank) -> Message {
 }
 
 /// Every rank has a message of `bytes` for every other.
-async fn exchange<E: Endpoint>(exchange: Exchange, endpoint: &E, bytes: Bytes) -> Result<()> {
+async fn exchange<E: Endpoint>(exchange: ExchangeAlgorithm, endpoint: &E, bytes: Bytes) -> Result<()> {
     match exchange {
-        Exchange::Posted => {
+        ExchangeAlgorithm::Posted => {
             let counts = vec![bytes.0.max(1); 2 * endpoint.size() as usize];
             posted_of(endpoint, &counts, |_| Message::of_size(bytes)).await
         }
-        Exchange::By(algorithm) => {
+        ExchangeAlgorithm::By(algorithm) => {
             algorithm.check(endpoint.size())?;
             let order = SendReceiveOrder::Sendrecv;
             let exchange = CompleteExchange { algorithm, bytes, order, reshuffle: Duration::ZERO };

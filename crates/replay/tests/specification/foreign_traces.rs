@@ -138,8 +138,8 @@ fn no_number_of_simgrid_is_changed_in_silence() {
         ("ibcast 4 0 0", "found `ibcast`, which no replay can follow: it begins a collective"),
         ("Win_fence 0", "found `win_fence`, which no replay can follow: it is one-sided communication"),
     ] {
-        let told = of_simgrid(&format!("0 init\n1 init\n0 {line}\n")).unwrap_err().to_string();
-        assert!(told.starts_with(&format!("t.txt:3: {error}")), "{told}");
+        let message = of_simgrid(&format!("0 init\n1 init\n0 {line}\n")).unwrap_err().to_string();
+        assert!(message.starts_with(&format!("t.txt:3: {error}")), "{message}");
     }
 }
 
@@ -484,8 +484,8 @@ fn dumpi_tells_the_sizes_of_datatypes_and_no_call_that_matters_is_left_out() {
         "MPI_Cancel",
         "MPI_Alltoallw",
     ] {
-        let told = of(name, &[]).unwrap_err().to_string();
-        assert_eq!(told, format!("d.txt:4: {name}: found a call that a replay cannot follow"));
+        let message = of(name, &[]).unwrap_err().to_string();
+        assert_eq!(message, format!("d.txt:4: {name}: found a call that a replay cannot follow"));
     }
     for name in [
         "MPI_Type_commit",

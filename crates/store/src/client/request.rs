@@ -26,7 +26,7 @@ pub(super) fn encode<'a>(arguments: impl ExactSizeIterator<Item = &'a [u8]>, byt
 
 /// A request to one member.
 #[derive(Debug)]
-pub(super) struct Request {
+pub(super) struct MemberRequest {
     /// Where its bytes lie in those of the batch.
     start: usize,
     end: usize,
@@ -58,7 +58,7 @@ enum Question {
 #[derive(Debug, Default)]
 pub(super) struct Batch {
     bytes: Vec<u8>,
-    requests: Vec<Request>,
+    requests: Vec<MemberRequest>,
     questions: Vec<Question>,
     answered: usize,
 }
@@ -108,7 +108,7 @@ impl Batch {
         let start = self.bytes.len();
         encode(arguments, &mut self.bytes);
         let end = self.bytes.len();
-        self.requests.push(Request {
+        self.requests.push(MemberRequest {
             start,
             end,
             slot,
@@ -131,13 +131,13 @@ impl Batch {
     }
 
     /// One of its requests.
-    pub(super) fn request(&mut self, request: usize) -> &mut Request {
+    pub(super) fn request(&mut self, request: usize) -> &mut MemberRequest {
         &mut self.requests[request]
     }
 
     /// The bytes of one of its requests.
     pub(super) fn bytes(&self, request: usize) -> &[u8] {
-        let Request { start, end, .. } = self.requests[request];
+        let MemberRequest { start, end, .. } = self.requests[request];
         &self.bytes[start..end]
     }
 

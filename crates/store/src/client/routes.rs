@@ -50,7 +50,7 @@ enum Expected {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum ConnectionState {
     Closed,
     /// It has to be open by then.
     Opening(Duration),
@@ -59,8 +59,8 @@ enum State {
 
 /// The connection to a member.
 #[derive(Debug)]
-struct Link {
-    state: State,
+struct MemberConnection {
+    state: ConnectionState,
     unsent: Vec<u8>,
     /// How many of these were sent.
     sent: usize,
@@ -74,10 +74,10 @@ struct Link {
     not_before: Duration,
 }
 
-impl Link {
-    fn new() -> Link {
-        Link {
-            state: State::Closed,
+impl MemberConnection {
+    fn new() -> MemberConnection {
+        MemberConnection {
+            state: ConnectionState::Closed,
             unsent: Vec::new(),
             sent: 0,
             sent_before: 0,
@@ -90,7 +90,7 @@ impl Link {
 
     /// Begins anew. Returns which replies were expected, and how much was sent. [B]
     fn reset(&mut self) -> (VecDeque<Expected>, u64) {
-        let new = Link { failures: self.failures, not_before: self.not_before, ..Link::new() };
+        let new = MemberConnection { failures: self.failures, not_before: self.not_before, ..MemberConnection::new() };
         let old = std::mem::replace(self, new);
         (old.expected, old.sent_before)
     }
@@ -101,7 +101,7 @@ impl Link {
 pub struct Routes {
     options: Options,
     slots: Slots,
-    links: Vec<Link>,
+    links: Vec<MemberConnection>,
     batch: Batch,
     /// How many requests of each slot are under way.
     under_way: Vec<u32>,
@@ -133,7 +133,7 @@ impl Routes {
             return Err(Error::Empty);
         }
         let mut routes = Routes {
-            links: members.iter().map(|_| Link::new()).collect(),
+            links: members.iter().map(|_| MemberConnection::new()).collect(),
             slots: Slots::new(members),
             batch: Batch::default(),
             under_way: vec![0; 1 << SLOT_BITS],
@@ -196,8 +196,8 @@ impl Routes {
     pub fn to_open(&mut self, now: Duration) -> Vec<(MemberNumber, SocketAddr)> {
         let mut calls = Vec::new();
         for (number, link) in self.links.iter_mut().enumerate() {
-            if link.state == State::Closed && !link.unsent.is_empty() && link.not_before <= now {
-                link.state = State::Opening(now.saturating_add(CONNECT_WITHIN));
+            if link.state == ConnectionState::Closed && !link.unsent.is_empty() && link.not_before <= now {
+                link.state = ConnectionState::Opening(now.saturating_add(CONNECT_WITHIN));
                 self.counts.connections += 1;
                 calls.push((MemberNumber(number), self.slots.address(MemberNumber(number))));
             }
@@ -207,12 +207,12 @@ impl Routes {
 
     /// The connection to a member is open.
     pub fn opened(&mut self, member: MemberNumber) {
-        self.links[member.0].state = State::Open;
+        self.links[member.0].state = ConnectionState::Open;
     }
 
     /// Whether there is no connection to a member, or it is to be dropped.
     pub fn is_closed(&self, member: MemberNumber) -> bool {
-        self.links[member.0].state == State::Closed
+        self.links[member.0].state == ConnectionState::Closed
     }
 
     /// What is still to be sent to a member.
@@ -299,7 +299,7 @@ impl Routes {
         self.map_of = None;
         let address = self.slots.address(member);
         if self.slots.learn(member, &reply, self.counts.sent) {
-            self.links.resize_with(self.slots.members(), Link::new);
+            self.links.resize_with(self.slots.members(), MemberConnection::new);
         } else if !self.slots.are_known() && self.failure.is_none() {
             match reply {
                 // The reply of a store that knows nothing of slots.
@@ -323,7 +323,7 @@ impl Routes {
             asked.redirections += 1;
             let (times, at) = (asked.redirections, asked.sent_after);
             self.counts.adjustments += u64::from(self.slots.adjust(member, moved, at, self.counts.sent));
-            self.links.resize_with(self.slots.members(), Link::new);
+            self.links.resize_with(self.slots.members(), MemberConnection::new);
             let is_elsewhere = self.slots.owner(slot) != Some(member) || !self.slots.was_known(slot, at);
             match times {
                 MOST_REDIRECTIONS.. => self.answer(now, request, Err(Error::SentOn { times, address: moved.to })),
@@ -382,7 +382,7 @@ impl Routes {
     /// On a new connection, authenticates and says what the client understands.
     fn introduce(&mut self, member: MemberNumber) {
         let link = &mut self.links[member.0];
-        if link.state != State::Closed || !link.unsent.is_empty() {
+        if link.state != ConnectionState::Closed || !link.unsent.is_empty() {
             return;
         }
         if let Some(password) = &self.options.password {
@@ -411,7 +411,7 @@ impl Routes {
     /// A member can't be reached, or the connection to it broke.
     pub fn gone(&mut self, now: Duration, member: MemberNumber, cause: &io::Error) {
         let address = self.slots.address(member);
-        let was_open = self.links[member.0].state == State::Open;
+        let was_open = self.links[member.0].state == ConnectionState::Open;
         let (expected, sent) = self.links[member.0].reset();
         if expected.is_empty() && was_open {
             // It has closed a connection that nobody used.
@@ -452,9 +452,9 @@ impl Routes {
     pub fn deadline(&self) -> Duration {
         let later = self.later.first().map(|(time, _)| *time);
         let of_links = self.links.iter().filter_map(|link| match link.state {
-            State::Opening(until) => Some(until),
-            State::Closed if !link.unsent.is_empty() => Some(link.not_before),
-            State::Closed | State::Open => None,
+            ConnectionState::Opening(until) => Some(until),
+            ConnectionState::Closed if !link.unsent.is_empty() => Some(link.not_before),
+            ConnectionState::Closed | ConnectionState::Open => None,
         });
         of_links.chain(later).fold(self.gives_up, Duration::min)
     }
@@ -466,7 +466,7 @@ impl Routes {
             self.send_again(request);
         }
         for number in 0..self.links.len() {
-            if matches!(self.links[number].state, State::Opening(until) if until <= now) {
+            if matches!(self.links[number].state, ConnectionState::Opening(until) if until <= now) {
                 self.gone(now, MemberNumber(number), &ErrorKind::TimedOut.into());
             }
         }

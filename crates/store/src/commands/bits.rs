@@ -51,7 +51,7 @@ pub(super) fn get_bit(context: &mut Context<'_>, arguments: Arguments<'_>) -> Co
 }
 
 /// The part of a value that a command looks at.
-struct Part {
+struct UnitRange {
     first: i64,
     /// The last unit; none for the last of the value.
     last: Option<i64>,
@@ -59,9 +59,9 @@ struct Part {
     unit: u64,
 }
 
-impl Part {
+impl UnitRange {
     /// Reads `[start [end [BYTE | BIT]]]` from an argument on.
-    fn read(arguments: Arguments<'_>, at: usize) -> Result<Part, Failure> {
+    fn read(arguments: Arguments<'_>, at: usize) -> Result<UnitRange, Failure> {
         let count = arguments.len();
         if count > at + 3 {
             return Err(Failure::Syntax);
@@ -73,7 +73,7 @@ impl Part {
             _ => BYTE,
         };
         let last = if count > at + 1 { Some(integer(arguments.get(at + 1))?) } else { None };
-        Ok(Part { first, last, unit })
+        Ok(UnitRange { first, last, unit })
     }
 
     /// The bits of a value of so many bytes; negative positions count from its end.
@@ -102,7 +102,7 @@ pub(super) fn count_bits(context: &mut Context<'_>, arguments: Arguments<'_>) ->
     if arguments.len() == 3 {
         return Err(Failure::Syntax);
     }
-    let part = Part::read(arguments, 2)?;
+    let part = UnitRange::read(arguments, 2)?;
     let value = context.bucket.get(arguments.get(1), context.now).map(Record::value);
     let is_backwards = part.first < 0 && part.last.is_some_and(|last| last < 0 && part.first > last);
     let count = value.filter(|_| !is_backwards).map_or(0, |value| {
@@ -119,7 +119,7 @@ pub(super) fn find_bit(context: &mut Context<'_>, arguments: Arguments<'_>) -> C
         1 => true,
         _ => return Err(failure("ERR The bit argument must be 1 or 0.")),
     };
-    let part = Part::read(arguments, 3)?;
+    let part = UnitRange::read(arguments, 3)?;
     let Some(value) = context.bucket.get(arguments.get(1), context.now).map(Record::value) else {
         context.reply.integer(if bit { -1 } else { 0 });
         return Ok(());
@@ -195,7 +195,7 @@ mod tests {
             (first, last) in (-200_i64..200, -200_i64..200),
             (unit, bit) in (prop::sample::select(vec![1, BYTE]), any::<bool>()),
         ) {
-            let range = Part { first, last: Some(last), unit }.of(value.len());
+            let range = UnitRange { first, last: Some(last), unit }.of(value.len());
             prop_assert!(range.end <= value.len() as u64 * BYTE);
             prop_assert!(range.start.is_multiple_of(unit) && range.end.is_multiple_of(unit));
             let all = bits(&value);

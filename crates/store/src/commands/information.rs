@@ -3,7 +3,7 @@
 use super::{CommandResult, Context, is};
 use crate::cluster::{PoolState, ServerState};
 use crate::connection::Session;
-use crate::journal::disk::State;
+use crate::journal::disk::FilesState;
 use crate::member::Peer;
 use crate::node::{GroupState, REDIS_VERSION};
 use crate::parity::state::{ParityState, RebuildingState, SeatState};
@@ -118,7 +118,7 @@ fn memory(context: &Context<'_>) -> Vec<(String, String)> {
 /// The data on disk. The store's logs correspond to Redis's append-only file, and its snapshots to Redis's dump.
 fn persistence(context: &Context<'_>) -> Vec<(String, String)> {
     let disk = context.node.disk.as_ref();
-    let number = |of: fn(&State) -> u64| disk.map_or(0, of).to_string();
+    let number = |of: fn(&FilesState) -> u64| disk.map_or(0, of).to_string();
     let status = if disk.is_some_and(|disk| disk.has_failed) { "err" } else { "ok" };
     vec![
         line("loading", 0),

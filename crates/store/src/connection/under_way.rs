@@ -28,18 +28,18 @@ const LEAST_PACE: usize = crate::host::LEAST_PACE / 8;
 
 /// A request.
 #[derive(Debug)]
-struct Asked {
+struct QueuedRequest {
     /// The hash of its only key; none, if no other request may be under way with it.
     c: Option<u64>,
     /// The memory that it takes. [B]
     size: usize,
     /// When it was begun. [ms since 1970]
     since: Milliseconds,
-    state: State,
+    state: RequestState,
 }
 
 #[derive(Debug)]
-enum State {
+enum RequestState {
     /// It waits for other servers, or for a snapshot.
     Waits(Waiting),
     /// It has its reply, but a request before it has not.
@@ -49,7 +49,7 @@ enum State {
 /// All requests of a client that are under way.
 #[derive(Debug)]
 pub(super) struct UnderWay {
-    asked: VecDeque<Asked>,
+    asked: VecDeque<QueuedRequest>,
     /// The most that may be under way: fewer if replies are large.
     most: usize,
     /// The memory of requests and replies. [B]
@@ -78,9 +78,9 @@ impl UnderWay {
     /// Whether a request may be begun; `c` is the hash of its only key, or none if no other request may be under way
     /// with it.
     pub(super) fn admits(&self, c: Option<u64>) -> bool {
-        let does_not_conflict = |asked: &Asked| match asked.state {
-            State::Waits(_) => asked.c != c,
-            State::Replied(_) => true,
+        let does_not_conflict = |asked: &QueuedRequest| match asked.state {
+            RequestState::Waits(_) => asked.c != c,
+            RequestState::Replied(_) => true,
         };
         self.is_empty() || c.is_some() && self.asked.iter().all(does_not_conflict)
     }
@@ -89,14 +89,14 @@ impl UnderWay {
     pub(super) fn begin(&mut self, c: Option<u64>, size: usize, waiting: Waiting, now: Milliseconds) {
         self.begun.extend(waiting.tickets());
         self.held += size;
-        self.asked.push_back(Asked { c, size, since: now, state: State::Waits(waiting) });
+        self.asked.push_back(QueuedRequest { c, size, since: now, state: RequestState::Waits(waiting) });
     }
 
     /// Holds the reply of a request that was executed at once, while those before it wait.
     pub(super) fn hold(&mut self, reply: Pieces) {
         let size = reply.len();
         self.held += size;
-        self.asked.push_back(Asked { c: None, size, since: 0, state: State::Replied(reply) });
+        self.asked.push_back(QueuedRequest { c: None, size, since: 0, state: RequestState::Replied(reply) });
     }
 
     /// The tickets of what was begun since the last call.
@@ -112,8 +112,8 @@ impl UnderWay {
     /// Takes out what a request waits for; the caller has to put it back or reply.
     pub(super) fn take(&mut self, place: usize) -> Option<Waiting> {
         let asked = self.asked.get_mut(place)?;
-        match std::mem::replace(&mut asked.state, State::Replied(Pieces::default())) {
-            State::Waits(waiting) => Some(waiting),
+        match std::mem::replace(&mut asked.state, RequestState::Replied(Pieces::default())) {
+            RequestState::Waits(waiting) => Some(waiting),
             replied => {
                 asked.state = replied;
                 None
@@ -127,7 +127,7 @@ impl UnderWay {
         if !matches!(waiting, Waiting::Parts { .. }) {
             self.begun.extend(waiting.tickets());
         }
-        self.asked[place].state = State::Waits(waiting);
+        self.asked[place].state = RequestState::Waits(waiting);
     }
 
     /// The request has its reply.
@@ -137,7 +137,7 @@ impl UnderWay {
         let asked = &mut self.asked[place];
         self.held = self.held - asked.size + size;
         asked.size = size;
-        asked.state = State::Replied(reply);
+        asked.state = RequestState::Replied(reply);
     }
 
     /// A reply of this length has arrived. Adapts the number of requests that may be under way: it grows by one at a
@@ -156,7 +156,7 @@ impl UnderWay {
 
     /// The next reply, if its turn has come.
     pub(super) fn next_reply(&mut self) -> Option<Pieces> {
-        let State::Replied(reply) = &mut self.asked.front_mut()?.state else { return None };
+        let RequestState::Replied(reply) = &mut self.asked.front_mut()?.state else { return None };
         let reply = std::mem::take(reply);
         self.held -= reply.len();
         self.asked.pop_front();
@@ -166,11 +166,11 @@ impl UnderWay {
     /// Takes out what has waited for other servers for longer than this: the place of each request, and what it waited
     /// for.
     pub(super) fn waiting_for_long(&mut self, now: Milliseconds, longest: Milliseconds) -> Vec<(usize, Waiting)> {
-        let is_late = |asked: &Asked| {
+        let is_late = |asked: &QueuedRequest| {
             let longest = match &asked.state {
-                State::Waits(Waiting::Snapshot) | State::Replied(_) => return false,
-                State::Waits(Waiting::Keyspace(..)) => longest.min(LONGEST_FOR_KEYSPACE),
-                State::Waits(_) => longest,
+                RequestState::Waits(Waiting::Snapshot) | RequestState::Replied(_) => return false,
+                RequestState::Waits(Waiting::Keyspace(..)) => longest.min(LONGEST_FOR_KEYSPACE),
+                RequestState::Waits(_) => longest,
             };
             asked.since.saturating_add((asked.size / LEAST_PACE) as Milliseconds) < now.saturating_sub(longest)
         };
@@ -180,12 +180,12 @@ impl UnderWay {
 
     /// Whether the first request waits for a snapshot.
     pub(super) fn waits_for_snapshot(&self) -> bool {
-        self.asked.front().is_some_and(|first| matches!(first.state, State::Waits(Waiting::Snapshot)))
+        self.asked.front().is_some_and(|first| matches!(first.state, RequestState::Waits(Waiting::Snapshot)))
     }
 }
 
-impl Asked {
+impl QueuedRequest {
     fn waits_for(&self, ticket: Ticket) -> bool {
-        matches!(&self.state, State::Waits(waiting) if waiting.has(ticket))
+        matches!(&self.state, RequestState::Waits(waiting) if waiting.has(ticket))
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{Host, time};
-use crate::member::{Departure, Identity, Peer, Role, Stage};
+use crate::member::{Departure, Identity, LeavingStage, Peer, Role};
 use crate::node::GroupState;
 use crate::resp::Reply;
 
@@ -38,10 +38,10 @@ impl Host {
             Some(GroupState::Parity(_)) | None => (None, false),
         };
         let stage: &[u8] = match departure.stage {
-            Stage::Moving => b"moving",
-            Stage::Over => b"leaving",
-            Stage::Gone if parity_member.is_some() || is_given => b"leaving",
-            Stage::Gone => b"left",
+            LeavingStage::Moving => b"moving",
+            LeavingStage::Over => b"leaving",
+            LeavingStage::Gone if parity_member.is_some() || is_given => b"leaving",
+            LeavingStage::Gone => b"left",
         };
         reply.array(4);
         reply.bulk(stage);
@@ -53,7 +53,7 @@ impl Host {
             reply.bulk(self.address_of(*host).as_bytes());
         }
         let is_parity_member =
-            |peer: &&Peer| departure.stage == Stage::Gone && Some(peer.identity.to_string()) == parity_member;
+            |peer: &&Peer| departure.stage == LeavingStage::Gone && Some(peer.identity.to_string()) == parity_member;
         let waits = self.member.uninformed().chain(self.member.membership().peers().filter(is_parity_member));
         // A member without `--data` that was started again has the address of the one that it was.
         let waits: BTreeSet<String> = waits.map(|peer| peer.clients.to_string()).collect();

@@ -117,7 +117,7 @@ pub struct Disk {
 
 /// The state of the files.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct State {
+pub struct FilesState {
     /// Where they are.
     pub directory: PathBuf,
     /// When written data is made durable.
@@ -375,8 +375,8 @@ impl Disk {
     }
 
     /// Its state.
-    pub fn state(&self) -> State {
-        State {
+    pub fn state(&self) -> FilesState {
+        FilesState {
             directory: self.data.directory.clone(),
             fsync: self.data.fsync,
             logs: self.logs + self.written,

@@ -65,7 +65,7 @@ pub fn check_file_header(header: &[u8; FILE_HEADER], number: u64) -> Result<(), 
 pub fn close(pieces: &mut Pieces, kept: u64) {
     let length = pieces.len();
     let Some(content) = length.checked_sub(FRAME_HEADER) else { return };
-    let header = Header { length: content as u64, kept, sum: 0 }.sealed(pieces.part(FRAME_HEADER..length));
+    let header = FrameHeader { length: content as u64, kept, sum: 0 }.sealed(pieces.part(FRAME_HEADER..length));
     pieces.bytes[..FRAME_HEADER].copy_from_slice(&header);
 }
 
@@ -74,7 +74,7 @@ pub fn close(pieces: &mut Pieces, kept: u64) {
 pub fn whole(bytes: &[u8]) -> (usize, Option<u64>) {
     let mut at = 0;
     while let Some(header) = bytes[at..].first_chunk() {
-        let length = (FRAME_HEADER as u64).saturating_add(Header::of(header).length);
+        let length = (FRAME_HEADER as u64).saturating_add(FrameHeader::of(header).length);
         match usize::try_from(length).ok().filter(|length| *length <= bytes.len() - at) {
             Some(length) => at += length,
             None => return (at, Some(length)),
@@ -83,18 +83,18 @@ pub fn whole(bytes: &[u8]) -> (usize, Option<u64>) {
     (at, None)
 }
 
-struct Header {
+struct FrameHeader {
     length: u64,
     kept: u64,
     sum: u32,
 }
 
-impl Header {
-    fn of(bytes: &[u8; FRAME_HEADER]) -> Header {
+impl FrameHeader {
+    fn of(bytes: &[u8; FRAME_HEADER]) -> FrameHeader {
         let [a, b, c, d, e, f, g, h, rest @ ..] = *bytes;
         let [i, j, k, l, m, n, o, p, sum @ ..] = rest;
         let length = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
-        Header { length, kept: u64::from_le_bytes([i, j, k, l, m, n, o, p]), sum: u32::from_le_bytes(sum) }
+        FrameHeader { length, kept: u64::from_le_bytes([i, j, k, l, m, n, o, p]), sum: u32::from_le_bytes(sum) }
     }
 
     fn sum_with<'a>(&self, content: impl IntoIterator<Item = &'a [u8]>) -> u32 {
@@ -156,7 +156,7 @@ impl<R: Read> Frames<R> {
         let Some(most) = left.checked_sub(FRAME_HEADER as u64) else { return Ok(Next::Broken) };
         let mut header = [0; FRAME_HEADER];
         self.from.read_exact(&mut header)?;
-        let header = Header::of(&header);
+        let header = FrameHeader::of(&header);
         // When a frame was written, no more of the file was durable than what stands before the frame.
         if header.length > most || header.kept > self.at {
             return Ok(Next::Broken);
@@ -177,7 +177,7 @@ impl<R: Read> Frames<R> {
 /// than `at` bytes were durable.
 pub fn was_kept(rest: &[u8], at: u64) -> bool {
     rest.windows(FRAME_HEADER).enumerate().skip(1).any(|(start, header)| {
-        let Ok(header) = header.try_into().map(Header::of) else { return false };
+        let Ok(header) = header.try_into().map(FrameHeader::of) else { return false };
         let content = &rest[start + FRAME_HEADER..];
         let is_later = at < header.kept && header.kept <= at + start as u64;
         is_later

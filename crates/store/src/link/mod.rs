@@ -86,7 +86,7 @@ pub enum Error {
 
 /// What arrives on a link.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Event {
+pub enum LinkEvent {
     /// The other side has named the member that it is.
     Identified(Peer),
     /// A message from it.
@@ -94,7 +94,7 @@ pub enum Event {
 }
 
 #[derive(Debug)]
-enum Stage {
+enum LinkStage {
     /// The other side's part of the handshake has yet to arrive.
     Handshake(Box<HandshakeState>),
     /// The other side has yet to say who it is.
@@ -117,7 +117,7 @@ struct Arriving {
 /// One side of a link.
 #[derive(Debug)]
 pub struct Link {
-    stage: Stage,
+    stage: LinkStage,
     /// This member, as the other side is to know it.
     own: Vec<u8>,
     received: Vec<u8>,
@@ -136,7 +136,7 @@ impl Link {
     /// A link that this side begins, or that the other side has begun. The key must be new.
     pub fn new(is_initiator: bool, secret: &Secret, key: EphemeralKey, own: &Peer) -> Link {
         let mut link = Link {
-            stage: Stage::Ended,
+            stage: LinkStage::Ended,
             // A peer consists of plain values, which postcard can always encode.
             own: postcard::to_stdvec(own).unwrap_or_default(),
             received: Vec::new(),
@@ -151,14 +151,14 @@ impl Link {
         if let Ok(mut handshake) = noise::handshake(is_initiator, &secret.0, key)
             && (!is_initiator || link.write_handshake(&mut handshake).is_ok())
         {
-            link.stage = Stage::Handshake(Box::new(handshake));
+            link.stage = LinkStage::Handshake(Box::new(handshake));
         }
         link
     }
 
     /// Whether the other side has named the member that it is.
     pub const fn is_open(&self) -> bool {
-        matches!(self.stage, Stage::Open(_))
+        matches!(self.stage, LinkStage::Open(_))
     }
 
     /// How much has arrived of a message that is not whole yet. [B]
@@ -168,7 +168,7 @@ impl Link {
 
     /// Whether the other side has begun as a member of this version does.
     pub fn has_met_a_store(&self) -> bool {
-        matches!(self.stage, Stage::Identifying(_) | Stage::Open(_)) || self.received.starts_with(PREAMBLE)
+        matches!(self.stage, LinkStage::Identifying(_) | LinkStage::Open(_)) || self.received.starts_with(PREAMBLE)
     }
 
     /// Bytes have arrived.
@@ -182,8 +182,8 @@ impl Link {
     ///
     /// # Errors
     /// [`Error`]: then whatever arrives has no meaning any more.
-    pub fn next_event(&mut self) -> Result<Option<Event>, Error> {
-        if matches!(self.stage, Stage::Handshake(_)) && !self.shake_hands()? {
+    pub fn next_event(&mut self) -> Result<Option<LinkEvent>, Error> {
+        if matches!(self.stage, LinkStage::Handshake(_)) && !self.shake_hands()? {
             return Ok(None);
         }
         while self.open_fragment()? {
@@ -212,14 +212,16 @@ impl Link {
             return Err(if self.received.starts_with(ALERT) { Error::Tls } else { Error::Stranger });
         }
         let Some(theirs) = self.received.get(PREAMBLE.len()..PREAMBLE.len() + HANDSHAKE) else { return Ok(false) };
-        let Stage::Handshake(mut handshake) = std::mem::replace(&mut self.stage, Stage::Ended) else { return Ok(true) };
+        let LinkStage::Handshake(mut handshake) = std::mem::replace(&mut self.stage, LinkStage::Ended) else {
+            return Ok(true);
+        };
         handshake.read_message(theirs, &mut []).map_err(|_| Error::Sealed)?;
         self.taken = PREAMBLE.len() + HANDSHAKE;
         if !handshake.is_initiator() {
             self.write_handshake(&mut handshake)?;
         }
         let transport = handshake.into_transport_mode().map_err(|_| Error::Sealed)?;
-        self.stage = Stage::Identifying(Box::new(transport));
+        self.stage = LinkStage::Identifying(Box::new(transport));
         let own = std::mem::take(&mut self.own);
         self.send(&own);
         Ok(true)
@@ -235,7 +237,7 @@ impl Link {
     /// Opens the next fragment, if all of it has arrived, and adds it to the message that is arriving. Returns whether
     /// it has.
     fn open_fragment(&mut self) -> Result<bool, Error> {
-        let (Stage::Identifying(transport) | Stage::Open(transport)) = &mut self.stage else {
+        let (LinkStage::Identifying(transport) | LinkStage::Open(transport)) = &mut self.stage else {
             return Err(Error::Sealed);
         };
         let Some((length, rest)) = self.received[self.taken..].split_first_chunk() else { return Ok(false) };
@@ -262,16 +264,16 @@ impl Link {
         Ok(())
     }
 
-    fn event(&mut self, message: Vec<u8>) -> Result<Event, Error> {
-        match std::mem::replace(&mut self.stage, Stage::Ended) {
-            Stage::Identifying(transport) => {
+    fn event(&mut self, message: Vec<u8>) -> Result<LinkEvent, Error> {
+        match std::mem::replace(&mut self.stage, LinkStage::Ended) {
+            LinkStage::Identifying(transport) => {
                 let peer = postcard::from_bytes(&message).map_err(|_| Error::Unnamed)?;
-                self.stage = Stage::Open(transport);
-                Ok(Event::Identified(peer))
+                self.stage = LinkStage::Open(transport);
+                Ok(LinkEvent::Identified(peer))
             }
             stage => {
                 self.stage = stage;
-                Ok(Event::Message(message))
+                Ok(LinkEvent::Message(message))
             }
         }
     }
@@ -299,7 +301,7 @@ impl Link {
 
     /// Seals fragments of a message from a place on, of about `most` bytes. Returns where to go on, unless at the end.
     fn seal(&mut self, message: &Pieces, mut at: usize, most: usize) -> Option<usize> {
-        let (Stage::Identifying(transport) | Stage::Open(transport)) = &mut self.stage else { return None };
+        let (LinkStage::Identifying(transport) | LinkStage::Open(transport)) = &mut self.stage else { return None };
         let (enough, length) = (at.saturating_add(most), message.len());
         loop {
             self.fragment.clear();

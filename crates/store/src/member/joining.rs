@@ -14,7 +14,7 @@
 use linear_hash::Contents;
 
 use super::placement::parent;
-use super::{Departure, Identity, Member, Message, Output, Peer, Placement, SharedSettings, Stage};
+use super::{Departure, Identity, LeavingStage, Member, Message, Output, Peer, Placement, SharedSettings};
 
 impl<C: Contents> Member<C> {
     /// Asks a member to welcome this one.
@@ -68,9 +68,9 @@ impl<C: Contents> Member<C> {
         }
         // A member that welcomed it before may not have known of these departures.
         let departures = &self.membership.departures;
-        self.membership
-            .peers
-            .retain(|identity, _| departures.get(identity).is_none_or(|departure| departure.stage < Stage::Over));
+        self.membership.peers.retain(|identity, _| {
+            departures.get(identity).is_none_or(|departure| departure.stage < LeavingStage::Over)
+        });
         self.membership.forget_former_spares();
         self.learn(placement);
         let waiting = self.membership.waiting.take();

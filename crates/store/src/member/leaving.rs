@@ -31,7 +31,7 @@ use super::{Identity, Member, Message, Output, Peer, Role};
 
 /// The stages of leaving.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Stage {
+pub enum LeavingStage {
     /// Its servers are moving away.
     #[default]
     Moving,
@@ -45,7 +45,7 @@ pub enum Stage {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Departure {
     /// Its stage.
-    pub stage: Stage,
+    pub stage: LeavingStage,
     /// Its servers, and the member to which each has moved.
     pub moved: BTreeMap<u32, Identity>,
     /// Once the moves are over: the members to which it passed on news.
@@ -55,7 +55,7 @@ pub struct Departure {
 /// What a member knows of another's departure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Noted {
-    stage: Stage,
+    stage: LeavingStage,
     moved: usize,
     /// Whether its messages to the other's servers have all been acknowledged.
     is_quiet: bool,
@@ -69,9 +69,9 @@ pub struct Noted {
 #[derive(Debug, Default)]
 pub(super) struct Announced {
     /// What each was told last.
-    informed: BTreeMap<Identity, (Stage, usize)>,
+    informed: BTreeMap<Identity, (LeavingStage, usize)>,
     /// What each has noted, and whether it has no unacknowledged messages.
-    noted: BTreeMap<Identity, (Stage, usize, bool)>,
+    noted: BTreeMap<Identity, (LeavingStage, usize, bool)>,
     /// The members that host servers, as each has said when it noted something last.
     hosts: BTreeMap<Identity, BTreeSet<Identity>>,
 }
@@ -133,27 +133,27 @@ impl<C: Contents> Member<C> {
         let departure = self
             .membership
             .departure()
-            .filter(|departure| departure.stage != Stage::Gone && self.membership.is_welcome());
+            .filter(|departure| departure.stage != LeavingStage::Gone && self.membership.is_welcome());
         let Some(departure) = departure else { return };
         let (stage, others_know) = (departure.stage, self.uninformed().next().is_none());
         self.announce_leaving(outputs);
         match stage {
-            Stage::Moving if self.hosted.servers.is_empty() && self.hosted.messages.is_empty() => {
+            LeavingStage::Moving if self.hosted.servers.is_empty() && self.hosted.messages.is_empty() => {
                 if others_know && self.reliable.behind().next().is_none() {
-                    self.reach(Stage::Over, outputs);
+                    self.reach(LeavingStage::Over, outputs);
                 }
             }
-            Stage::Moving
+            LeavingStage::Moving
                 if self.awaited().all(|peer| self.membership.announced.noted.contains_key(&peer.identity)) =>
             {
                 self.move_next(outputs);
             }
-            Stage::Over if others_know => self.reach(Stage::Gone, outputs),
-            Stage::Moving | Stage::Over | Stage::Gone => {}
+            LeavingStage::Over if others_know => self.reach(LeavingStage::Gone, outputs),
+            LeavingStage::Moving | LeavingStage::Over | LeavingStage::Gone => {}
         }
     }
 
-    fn reach(&mut self, stage: Stage, outputs: &mut Vec<Output<C>>) {
+    fn reach(&mut self, stage: LeavingStage, outputs: &mut Vec<Output<C>>) {
         let relays = self.membership.relays.clone();
         let departure = self.membership.departures.entry(self.membership.own.identity).or_default();
         (departure.stage, departure.relays) = (stage, relays);
@@ -227,15 +227,15 @@ impl<C: Contents> Member<C> {
         }
         let before = self.membership.departures.get(&who).cloned();
         let departure = self.membership.departures.entry(who).or_default();
-        departure.stage = departure.stage.max(received.stage.min(Stage::Over));
-        let is_over = departure.stage == Stage::Over;
+        departure.stage = departure.stage.max(received.stage.min(LeavingStage::Over));
+        let is_over = departure.stage == LeavingStage::Over;
         let news: Vec<(u32, Identity)> =
             received.moved.into_iter().filter(|(server, _)| !departure.moved.contains_key(server)).collect();
         departure.moved.extend(news.iter().copied());
         for (server, host) in news {
             self.receive_move(server, who, host);
         }
-        if is_over && before.as_ref().is_none_or(|before| before.stage < Stage::Over) {
+        if is_over && before.as_ref().is_none_or(|before| before.stage < LeavingStage::Over) {
             self.forget_member(who, received.relays);
             let others = self.membership.peers.values().filter(|peer| peer.role != Role::Data);
             others.for_each(|peer| self.send_departures(peer.identity, outputs));

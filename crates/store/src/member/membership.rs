@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 
-use super::leaving::{Announced, Departure, Stage};
+use super::leaving::{Announced, Departure, LeavingStage};
 use super::recording::Welcome;
 use super::{Identity, Peer, Placement, Role, SharedSettings};
 
@@ -74,7 +74,7 @@ impl Membership {
 
     /// Whether it has left: no other member knows it any more.
     pub fn has_left(&self) -> bool {
-        self.departure().is_some_and(|departure| departure.stage == Stage::Gone)
+        self.departure().is_some_and(|departure| departure.stage == LeavingStage::Gone)
     }
 
     /// Another member that is about to leave.
@@ -85,7 +85,7 @@ impl Membership {
     /// Whether a member has left, as far as this one knows.
     pub fn has_gone(&self, identity: Identity) -> bool {
         let departure = self.departures.get(&identity).filter(|_| identity != self.own.identity);
-        departure.is_some_and(|departure| departure.stage >= Stage::Over)
+        departure.is_some_and(|departure| departure.stage >= LeavingStage::Over)
     }
 
     /// The present host of a server that `host` once hosted; none, if that is not known.
@@ -135,7 +135,7 @@ impl Membership {
     /// admitted that one before, which may not have heard of that, or if there is no other host.
     pub(super) fn admits(&self, new: &Peer) -> bool {
         let Some(departure) = self.departure() else { return true };
-        let is_moving = departure.stage == Stage::Moving;
+        let is_moving = departure.stage == LeavingStage::Moving;
         is_moving && (self.peers.contains_key(&new.identity) || self.hosts().next().is_none())
     }
 

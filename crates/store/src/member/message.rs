@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use linear_hash::{Contents, Request, ScanRequest, ToClient, ToClientOf};
 use serde::{Deserialize, Serialize};
 
-use super::{Asked, Departure, Noted, Placement, Sequenced, SharedSettings};
+use super::{Departure, Noted, Placement, ResizeRequest, Sequenced, SharedSettings};
 
 /// The identity of a member: a random number, chosen when it is set up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -129,7 +129,7 @@ pub enum Message<C: Contents> {
     /// The members there are, and departures.
     There(Vec<Peer>, Vec<(Identity, Departure)>),
     /// The number of servers that the pool should have.
-    Resize(Asked),
+    Resize(ResizeRequest),
     /// The sender is leaving.
     Leaving(Departure),
     /// What the sender has noted of the receiver's departure.

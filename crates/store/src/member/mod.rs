@@ -42,7 +42,7 @@ use quantities::{Duration, Time};
 
 pub use check::MOST_SERVERS;
 pub use hosted::HostedServers;
-pub use leaving::{Departure, Noted, Stage};
+pub use leaving::{Departure, LeavingStage, Noted};
 pub use membership::Membership;
 pub(crate) use message::Subject;
 pub use message::{Identity, Message, Peer, Role};
@@ -53,7 +53,7 @@ use reliable::Reliable;
 pub use reliable::{Sequenced, Shared};
 use requests::Requests;
 pub use requests::{Answer, Ticket};
-pub use resizing::Asked;
+pub use resizing::ResizeRequest;
 pub use settings::{Durability, SharedSettings};
 pub use spans::rest_from;
 
@@ -84,7 +84,7 @@ pub struct Policy {
 pub struct Member<C: Contents> {
     policy: Policy,
     /// The number of servers that an operator has asked for.
-    asked: Asked,
+    asked: ResizeRequest,
     membership: Membership,
     locations: Locations,
     hosted: HostedServers<C>,
@@ -118,7 +118,7 @@ impl<C: Contents> Member<C> {
         let requests = Requests::new(own.identity, policy.patience, 0);
         Member {
             policy,
-            asked: Asked::default(),
+            asked: ResizeRequest::default(),
             membership: Membership::new(own),
             locations: Locations::default(),
             hosted: HostedServers::new(make),

@@ -6,7 +6,7 @@ use std::fmt;
 use linear_hash::{Applied, Contents, OutputOf, Pace, Server, ServerOutput, ToClient, ToServer, ToServerOf};
 use serde::{Deserialize, Serialize};
 
-use super::{Asked, Departure, Identity, Member, Peer, Placement};
+use super::{Departure, Identity, Member, Peer, Placement, ResizeRequest};
 
 /// Whether a member was admitted, and which others are away. Where all were connected, this is written as it was before
 /// members could be away.
@@ -28,7 +28,7 @@ pub struct Standing {
     pub(super) relays: BTreeSet<Identity>,
     pub(super) welcome: Welcome,
     pub(super) placement: Placement,
-    pub(super) asked: Asked,
+    pub(super) asked: ResizeRequest,
     pub(super) departures: BTreeMap<Identity, Departure>,
     pub(super) moves: BTreeMap<u32, Identity>,
 }

@@ -88,7 +88,7 @@ impl<C: Contents> Clone for Sequenced<C> {
 
 /// The state of the exchange between this member and another one.
 #[derive(Debug)]
-struct Exchange<C: Contents> {
+struct ExchangeState<C: Contents> {
     sent: u64,
     received: u64,
     unacknowledged: VecDeque<Sequenced<C>>,
@@ -96,15 +96,15 @@ struct Exchange<C: Contents> {
 
 /// The exchanges of a member with others: each message once and in order.
 #[derive(Debug)]
-pub(super) struct Reliable<C: Contents>(BTreeMap<Identity, Exchange<C>>);
+pub(super) struct Reliable<C: Contents>(BTreeMap<Identity, ExchangeState<C>>);
 
 impl<C: Contents> Reliable<C> {
     pub(super) const fn new() -> Reliable<C> {
         Reliable(BTreeMap::new())
     }
 
-    fn with(&mut self, other: Identity) -> &mut Exchange<C> {
-        self.0.entry(other).or_insert_with(|| Exchange { sent: 0, received: 0, unacknowledged: VecDeque::new() })
+    fn with(&mut self, other: Identity) -> &mut ExchangeState<C> {
+        self.0.entry(other).or_insert_with(|| ExchangeState { sent: 0, received: 0, unacknowledged: VecDeque::new() })
     }
 
     /// Numbers a message, and keeps it until the other member acknowledges it.

@@ -11,14 +11,14 @@ use super::{Identity, Member, Message, Output};
 
 /// A request to resize the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Asked {
+pub struct ResizeRequest {
     /// The number of this request, and the member that has made it.
     order: (u64, Identity),
     /// The bounds on the number of servers.
     bounds: Bounds,
 }
 
-impl Asked {
+impl ResizeRequest {
     /// How often resizing was requested so far.
     pub(super) const fn times(&self) -> u64 {
         self.order.0
@@ -30,9 +30,9 @@ impl Asked {
     }
 }
 
-impl Default for Asked {
-    fn default() -> Asked {
-        Asked { order: (0, Identity(0)), bounds: Bounds::default() }
+impl Default for ResizeRequest {
+    fn default() -> ResizeRequest {
+        ResizeRequest { order: (0, Identity(0)), bounds: Bounds::default() }
     }
 }
 
@@ -40,7 +40,7 @@ impl<C: Contents> Member<C> {
     /// Has the file grow or shrink until the number of servers is within these bounds.
     pub fn resize(&mut self, now: Time, bounds: Bounds, outputs: &mut Vec<Output<C>>) {
         let order = (self.asked.order.0 + 1, self.membership.own.identity);
-        self.receive_resizing(self.membership.own.identity, Asked { order, bounds }, outputs);
+        self.receive_resizing(self.membership.own.identity, ResizeRequest { order, bounds }, outputs);
         self.settle(now, outputs);
     }
 
@@ -56,7 +56,7 @@ impl<C: Contents> Member<C> {
 
     /// Takes a request to resize, and passes it on if it is new: along the tree of who welcomed whom, as news of
     /// members.
-    pub(super) fn receive_resizing(&mut self, from: Identity, asked: Asked, outputs: &mut Vec<Output<C>>) {
+    pub(super) fn receive_resizing(&mut self, from: Identity, asked: ResizeRequest, outputs: &mut Vec<Output<C>>) {
         if asked.order <= self.asked.order {
             return;
         }
@@ -69,7 +69,7 @@ impl<C: Contents> Member<C> {
 
     /// Tells a new member of the last request, if there was any.
     pub(super) fn announce_resizing(&self, new: Identity, outputs: &mut Vec<Output<C>>) {
-        if self.asked != Asked::default() {
+        if self.asked != ResizeRequest::default() {
             outputs.push(Output::Send(new, Message::Resize(self.asked)));
         }
     }

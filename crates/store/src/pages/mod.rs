@@ -20,7 +20,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 
 pub use metrics::{Readings, metrics};
-pub use request::{LONGEST_HEAD, Request};
+pub use request::{LONGEST_HEAD, PageRequest};
 pub use response::{Response, Status};
 pub use state::{MemberState, MemberView, PoolView, ServerLine};
 pub use turns::Turns;
@@ -64,7 +64,7 @@ const ROUTES: [(&str, Route); 5] = [
 ///
 /// # Errors
 /// The response that says why not.
-pub fn route(request: &Request, node: &Node, at: IpAddr) -> Result<Route, Response> {
+pub fn route(request: &PageRequest, node: &Node, at: IpAddr) -> Result<Route, Response> {
     let is_open = node.settings.password.is_none();
     if is_open && at.is_loopback() && !request.host().is_none_or(is_local) {
         return Err(Response::refusal(Status::Forbidden));
@@ -89,7 +89,7 @@ fn is_local(host: &str) -> bool {
 }
 
 /// The password in a request: a bearer token, or the password of any user.
-fn password_of(request: &Request) -> Option<Vec<u8>> {
+fn password_of(request: &PageRequest) -> Option<Vec<u8>> {
     let (scheme, given) = request.authorization()?.split_once(' ')?;
     if scheme.eq_ignore_ascii_case("bearer") {
         return Some(given.trim().as_bytes().to_vec());
@@ -112,7 +112,7 @@ mod tests {
     fn outcome(head: &str, password: Option<&[u8]>, at: IpAddr) -> Result<Route, Status> {
         let settings = Settings { password: password.map(<[u8]>::to_vec), ..Settings::default() };
         let node = Node::new(settings, 6379, [1; 3], 0);
-        let request = Request::read(head.as_bytes()).unwrap().unwrap();
+        let request = PageRequest::read(head.as_bytes()).unwrap().unwrap();
         route(&request, &node, at).map_err(|response| response.status)
     }
 

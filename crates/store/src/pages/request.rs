@@ -9,7 +9,7 @@ const MOST_HEADERS: usize = 64;
 
 /// A request without a body.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Request {
+pub struct PageRequest {
     /// Whether the body of the response is not wanted.
     pub is_head: bool,
     path: String,
@@ -17,12 +17,12 @@ pub struct Request {
     authorization: Option<String>,
 }
 
-impl Request {
+impl PageRequest {
     /// Reads a request; none if it is not complete yet.
     ///
     /// # Errors
     /// The response that refuses it.
-    pub fn read(bytes: &[u8]) -> Result<Option<Request>, Response> {
+    pub fn read(bytes: &[u8]) -> Result<Option<PageRequest>, Response> {
         let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
         let mut request = httparse::Request::new(&mut headers);
         let is_whole = match request.parse(bytes) {
@@ -52,7 +52,7 @@ impl Request {
             return Err(Response::refusal(Status::BadRequest));
         }
         let path = target.split(['?', '#']).next().unwrap_or_default().to_owned();
-        Ok(Some(Request { is_head, path, host, authorization: header("authorization")? }))
+        Ok(Some(PageRequest { is_head, path, host, authorization: header("authorization")? }))
     }
 
     /// The path, without the query.
@@ -77,18 +77,18 @@ mod tests {
     use proptest::prelude::*;
 
     fn status(head: &str) -> Status {
-        Request::read(head.as_bytes()).expect_err(head).status
+        PageRequest::read(head.as_bytes()).expect_err(head).status
     }
 
     #[test]
     fn a_request_is_read_when_it_is_complete() {
         let head = "HEAD /metrics HTTP/1.1\r\nHost: a\r\nAccept: */*\r\n\r\n";
         for end in 0..head.len() {
-            assert_eq!(Request::read(&head.as_bytes()[..end]), Ok(None));
+            assert_eq!(PageRequest::read(&head.as_bytes()[..end]), Ok(None));
         }
-        let request = Request::read(head.as_bytes()).unwrap().unwrap();
+        let request = PageRequest::read(head.as_bytes()).unwrap().unwrap();
         assert!(request.is_head && request.path() == "/metrics" && request.host() == Some("a"));
-        assert!(Request::read(b"GET / HTTP/1.0\r\n\r\n").unwrap().is_some());
+        assert!(PageRequest::read(b"GET / HTTP/1.0\r\n\r\n").unwrap().is_some());
     }
 
     #[test]
@@ -110,7 +110,7 @@ mod tests {
     proptest! {
         #[test]
         fn arbitrary_bytes_are_refused_or_waited_for(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-            prop_assert!(!matches!(Request::read(&bytes), Ok(Some(_))));
+            prop_assert!(!matches!(PageRequest::read(&bytes), Ok(Some(_))));
         }
     }
 }

@@ -4,8 +4,8 @@
 use linear_hash::{EncodingError, at_most};
 
 use super::code::COLUMNS;
-use super::column::{BLOCK, Change, Extent, FileName, Layout, Piece};
-use super::message::{Message, SeatRecord, Step, Successor, Wish};
+use super::column::{BLOCK, Change, ColumnLayout, Extent, FileName, Piece};
+use super::message::{LeadStep, Message, SeatRecord, Successor, Wish};
 use super::views::{Number, View};
 
 /// The most parity members of a group.
@@ -121,27 +121,29 @@ fn check_successor(successor: &Successor) -> Result<(), EncodingError> {
     successor.view.iter().try_for_each(check_view)
 }
 
-fn check_step(step: &Step) -> Result<(), EncodingError> {
+fn check_step(step: &LeadStep) -> Result<(), EncodingError> {
     match step {
-        Step::Anew { parity, seats, layouts, .. } => {
+        LeadStep::Anew { parity, seats, layouts, .. } => {
             at_most("a parity of a group", *parity as u64, MOST_PARITIES - 1)?;
             let lives = seats.iter().flatten().flat_map(|SeatRecord { life, confirmed, .. }| [*life, *confirmed]);
             lives.into_iter().try_for_each(check_life)?;
             layouts.iter().try_for_each(check_layout)
         }
-        Step::Seat { column, life, confirmed, .. } => {
+        LeadStep::Seat { column, life, confirmed, .. } => {
             check_column(*column)?;
             check_life((*life).max(*confirmed))
         }
-        Step::Leaves { column } | Step::Left { column } | Step::Beat { column, .. } => check_column(*column),
-        Step::Change { column, change } => check_column(*column).and_then(|()| check_change(change)),
-        Step::Begins { stripe, .. } => check_stripe(*stripe),
-        Step::Made => Ok(()),
+        LeadStep::Leaves { column } | LeadStep::Left { column } | LeadStep::Beat { column, .. } => {
+            check_column(*column)
+        }
+        LeadStep::Change { column, change } => check_column(*column).and_then(|()| check_change(change)),
+        LeadStep::Begins { stripe, .. } => check_stripe(*stripe),
+        LeadStep::Made => Ok(()),
     }
 }
 
 /// Checks that each file has as many stripes as its length needs, and that no stripe holds two blocks.
-fn check_layout(layout: &Layout) -> Result<(), EncodingError> {
+fn check_layout(layout: &ColumnLayout) -> Result<(), EncodingError> {
     check_files(&layout.files().collect::<Vec<_>>())?;
     layout.stripes().try_for_each(check_stripe)?;
     at_most("blocks of a column in stripes that hold others", layout.misplaced() as u64, 0_u64)

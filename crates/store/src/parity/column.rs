@@ -117,9 +117,9 @@ struct File {
 /// The layout of a member's files in stripes, as a lead sends it to its follower. It depends on all changes that the
 /// column has seen, not only on the files now: removed files have left gaps.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Layout(Vec<(FileName, File)>);
+pub struct ColumnLayout(Vec<(FileName, File)>);
 
-impl Layout {
+impl ColumnLayout {
     /// All files with their extents.
     pub(super) fn files(&self) -> impl Iterator<Item = (FileName, Extent)> {
         self.0.iter().map(|(name, file)| (*name, file.extent))
@@ -154,7 +154,7 @@ pub struct Column {
 
 impl Column {
     /// A column with this layout.
-    pub fn of(Layout(files): Layout) -> Column {
+    pub fn of(ColumnLayout(files): ColumnLayout) -> Column {
         let of_file = |(name, file): &(FileName, File)| {
             let name = *name;
             (0..).zip(file.stripes.clone()).map(move |(block, stripe)| (stripe, (name, block)))
@@ -166,8 +166,8 @@ impl Column {
     }
 
     /// Its layout.
-    pub fn layout(&self) -> Layout {
-        Layout(self.files.iter().map(|(name, file)| (*name, file.clone())).collect())
+    pub fn layout(&self) -> ColumnLayout {
+        ColumnLayout(self.files.iter().map(|(name, file)| (*name, file.clone())).collect())
     }
 
     /// All files with their extents.

@@ -76,7 +76,7 @@ pub trait Files {
 
 /// A message that was sent and is not yet acknowledged.
 #[derive(Debug)]
-struct Sent {
+struct UnacknowledgedMessage {
     number: u64,
     at: Milliseconds,
     /// [B]
@@ -88,7 +88,7 @@ struct Sent {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+enum ParityLinkStage {
     /// It has no link to a parity member.
     Apart,
     /// It has said hello to this parity member and awaits the answer.
@@ -109,14 +109,14 @@ pub struct DataMember {
     /// The number of the beat with which it has told its group that the parity is complete, while that is not
     /// confirmed.
     completed: Option<u64>,
-    stage: Stage,
+    stage: ParityLinkStage,
     session: u64,
     number: u64,
     /// Its files on disk.
     own: BTreeMap<FileName, Extent>,
     /// Its files in the parity, once everything sent has arrived.
     theirs: BTreeMap<FileName, Extent>,
-    unacknowledged: VecDeque<Sent>,
+    unacknowledged: VecDeque<UnacknowledgedMessage>,
     under_way: u64,
     acknowledged: Position,
     /// The end of what it wrote first: there, its logs say that this run has begun.
@@ -151,7 +151,7 @@ impl DataMember {
             is_complete: facts.covered_by.is_some(),
             is_covered: false,
             completed: None,
-            stage: Stage::Apart,
+            stage: ParityLinkStage::Apart,
             session,
             number: 0,
             own: BTreeMap::new(),
@@ -222,14 +222,14 @@ impl DataMember {
             return;
         }
         self.leaves = true;
-        if let Stage::HelloSent(parity) | Stage::Open(parity) = self.stage {
+        if let ParityLinkStage::HelloSent(parity) | ParityLinkStage::Open(parity) = self.stage {
             self.send_hello(now, parity, output);
         }
     }
 
     /// Whether it has left its group, or was in none.
     pub fn has_left(&self) -> bool {
-        self.leaves && self.covered_by.is_none() && self.stage == Stage::Apart
+        self.leaves && self.covered_by.is_none() && self.stage == ParityLinkStage::Apart
     }
 
     /// Whether others may be told what was done up to this position of its logs.
@@ -243,14 +243,14 @@ impl DataMember {
             Some(covered_by) => covered_by == parity,
             None => {
                 let is_elsewhere = self.expected_since.is_some() && self.view().is_none_or(|view| !view.has(parity));
-                self.stage == Stage::Apart && !self.leaves && !self.full.contains(&parity) && !is_elsewhere
+                self.stage == ParityLinkStage::Apart && !self.leaves && !self.full.contains(&parity) && !is_elsewhere
             }
         }
     }
 
     /// Whether it has no link to its parity member.
     pub fn is_apart(&self) -> bool {
-        self.stage == Stage::Apart
+        self.stage == ParityLinkStage::Apart
     }
 
     /// A link to a parity member has opened.
@@ -265,7 +265,7 @@ impl DataMember {
     fn send_hello(&mut self, now: Milliseconds, parity: Identity, output: &mut Output) {
         self.session += 1;
         self.received_at = now;
-        self.stage = Stage::HelloSent(parity);
+        self.stage = ParityLinkStage::HelloSent(parity);
         self.forget_what_was_sent();
         let group = self.views.settled.map(|view| view.group);
         let wish = match self.covered_by {
@@ -281,10 +281,10 @@ impl DataMember {
         self.linked.remove(&parity);
         // When it is back it may have forgotten which members it turned away, and may have room.
         self.full.remove(&parity);
-        if let Stage::HelloSent(other) | Stage::Open(other) = self.stage
+        if let ParityLinkStage::HelloSent(other) | ParityLinkStage::Open(other) = self.stage
             && other == parity
         {
-            self.stage = Stage::Apart;
+            self.stage = ParityLinkStage::Apart;
             self.forget_what_was_sent();
         }
     }
@@ -307,7 +307,7 @@ impl DataMember {
     /// The system's error.
     pub fn survey(&mut self, files: &impl Files) -> io::Result<()> {
         self.own = files.all()?;
-        let is_known = matches!(self.stage, Stage::Open(_)) || self.covered_by.is_none();
+        let is_known = matches!(self.stage, ParityLinkStage::Open(_)) || self.covered_by.is_none();
         if is_known && !self.leaves {
             let base = self.base();
             let over = self.own.keys().filter(|file| file.number < base && !self.theirs.contains_key(file));
@@ -348,14 +348,14 @@ impl DataMember {
                 self.stands(now, from, theirs, is_complete, files, output)?;
             }
             Message::Full(session) if self.awaits_answer(from, session) => {
-                self.stage = Stage::Apart;
+                self.stage = ParityLinkStage::Apart;
                 self.full.insert(from);
                 self.asks_another(now, output);
             }
             Message::Room => self.is_invited(now, from, output),
             Message::Left(session) if self.session == session && self.is_with(from) => {
                 (self.covered_by, self.is_complete, self.is_covered) = (None, false, false);
-                self.stage = Stage::Apart;
+                self.stage = ParityLinkStage::Apart;
                 self.asks_another(now, output);
             }
             Message::Leads(view) if view.lead == from => self.is_led(now, view, output),
@@ -365,7 +365,9 @@ impl DataMember {
                 (self.life, self.session, self.is_readmitted) = (life, session_in(life, session), true);
             }
             Message::Anew if self.covered_by == Some(from) => self.connect(now, from, output),
-            Message::Acknowledged { session, number } if self.session == session && self.stage == Stage::Open(from) => {
+            Message::Acknowledged { session, number }
+                if self.session == session && self.stage == ParityLinkStage::Open(from) =>
+            {
                 self.was_acknowledged(number, files)?;
                 if self.completed.take_if(|beat| *beat <= number).is_some() {
                     self.is_covered_by(from, output);
@@ -409,7 +411,7 @@ impl DataMember {
 
     fn is_invited(&mut self, now: Milliseconds, parity: Identity, output: &mut Output) {
         self.full.remove(&parity);
-        if self.stage == Stage::Apart && self.covered_by.is_none() {
+        if self.stage == ParityLinkStage::Apart && self.covered_by.is_none() {
             self.connect(now, parity, output);
         }
     }
@@ -421,9 +423,9 @@ impl DataMember {
                 let life = self.life;
                 let granted = |view| Message::Granted { number, view, life, has_parity: false };
                 let awaits_its_answer = match self.stage {
-                    Stage::Apart => true,
-                    Stage::HelloSent(parity) => settled.has(parity),
-                    Stage::Open(_) => false,
+                    ParityLinkStage::Apart => true,
+                    ParityLinkStage::HelloSent(parity) => settled.has(parity),
+                    ParityLinkStage::Open(_) => false,
                 };
                 if awaits_its_answer && self.covered_by.is_none() && self.view().is_none() {
                     // It has a place in the group, so its vote is needed; but the lead could not tell this member, as
@@ -444,11 +446,11 @@ impl DataMember {
 
     /// Whether it has said hello to a parity member, in its session.
     fn is_with(&self, parity: Identity) -> bool {
-        self.stage == Stage::HelloSent(parity) || self.stage == Stage::Open(parity)
+        self.stage == ParityLinkStage::HelloSent(parity) || self.stage == ParityLinkStage::Open(parity)
     }
 
     fn awaits_answer(&self, from: Identity, session: u64) -> bool {
-        self.session == session && self.stage == Stage::HelloSent(from)
+        self.session == session && self.stage == ParityLinkStage::HelloSent(from)
     }
 
     /// It learns the state of its files in the parity.
@@ -464,12 +466,12 @@ impl DataMember {
         self.own = files.all()?;
         let has = |file: &FileName| self.own.get(file).map_or(0, |extent| extent.length);
         if theirs.iter().any(|(file, extent)| has(file) < extent.length) {
-            self.stage = Stage::Apart;
+            self.stage = ParityLinkStage::Apart;
             self.is_lost = is_complete;
             output.send(parity, Message::Behind);
             return Ok(());
         }
-        (self.covered_by, self.is_complete, self.stage) = (Some(parity), is_complete, Stage::Open(parity));
+        (self.covered_by, self.is_complete, self.stage) = (Some(parity), is_complete, ParityLinkStage::Open(parity));
         self.expected_since = None;
         if is_complete {
             self.is_covered_by(parity, output);
@@ -506,7 +508,7 @@ impl DataMember {
     /// # Errors
     /// The system's error.
     pub fn pump(&mut self, now: Milliseconds, files: &impl Files, output: &mut Output) -> io::Result<()> {
-        let Stage::Open(parity) = self.stage else { return Ok(()) };
+        let ParityLinkStage::Open(parity) = self.stage else { return Ok(()) };
         if self.leaves {
             return Ok(());
         }
@@ -550,7 +552,7 @@ impl DataMember {
     /// Numbers a message that is being sent.
     fn note(&mut self, now: Milliseconds, size: u64, position: Option<Position>, removed: Option<FileName>) -> u64 {
         self.number += 1;
-        self.unacknowledged.push_back(Sent { number: self.number, at: now, size, position, removed });
+        self.unacknowledged.push_back(UnacknowledgedMessage { number: self.number, at: now, size, position, removed });
         self.under_way += size;
         self.sent = now;
         self.number
@@ -568,12 +570,12 @@ impl DataMember {
         if self.expected_since.take_if(is_over).is_some() {
             self.asks_another(now, output);
         }
-        if let Stage::HelloSent(parity) | Stage::Open(parity) = self.stage
+        if let ParityLinkStage::HelloSent(parity) | ParityLinkStage::Open(parity) = self.stage
             && now.abs_diff(self.received_at) >= 3 * self.patience
         {
             return self.send_hello(now, parity, output);
         }
-        if let Stage::Open(parity) = self.stage
+        if let ParityLinkStage::Open(parity) = self.stage
             && now.abs_diff(self.sent) >= self.patience / 4
         {
             self.beat(now, parity, output);

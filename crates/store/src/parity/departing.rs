@@ -36,7 +36,7 @@ use std::collections::BTreeMap;
 use super::Output;
 use super::column::{Change, Effect};
 use super::group::{ParityMember, Seat};
-use super::message::{Message, Step};
+use super::message::{LeadStep, Message};
 use super::pair::PATIENCE_WITH_GROUPS;
 use super::rebuilding::Lost;
 use crate::log::Event;
@@ -72,7 +72,7 @@ impl ParityMember {
             if self.stripes.follow(column, &change) != Ok(true) {
                 return self.begin_anew(output);
             }
-            self.step(Step::Change { column, change }, output);
+            self.step(LeadStep::Change { column, change }, output);
         }
         self.let_go_of_leavers(output);
     }
@@ -84,7 +84,7 @@ impl ParityMember {
             let is_gone = |seat: &&mut Seat| seat.is_new && !seat.leaves && seat.silent > patience;
             if let Some(seat) = self.seats[column].as_mut().filter(is_gone) {
                 (seat.leaves, seat.session) = (true, None);
-                self.settling_step(column, Step::Leaves { column }, output);
+                self.settling_step(column, LeadStep::Leaves { column }, output);
             }
         }
     }
@@ -104,7 +104,7 @@ impl ParityMember {
             let is_empty = self.stripes.column(column).stripes().next().is_none();
             let may_be_free = is_empty && self.pair.knows_who_left();
             let Some(seat) = may_be_free.then(|| self.free(column)).flatten() else { continue };
-            self.step(Step::Left { column }, output);
+            self.step(LeadStep::Left { column }, output);
             self.send_when_shared(seat.identity, Message::Left(seat.hello), output);
             output.events.push(Event::LeftGroup { member: seat.identity.to_string() });
             for refused in std::mem::take(&mut self.refused) {

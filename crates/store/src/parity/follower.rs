@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::Output;
 use super::code::COLUMNS;
-use super::message::{Message, Step, Successor};
+use super::message::{LeadStep, Message, Successor};
 use super::views::{Number, View};
 use crate::member::Identity;
 use crate::record::Milliseconds;
@@ -18,7 +18,7 @@ pub(super) struct Follower {
     /// The place of the first step that it has not acknowledged.
     first: u64,
     /// That step and all after it.
-    steps: VecDeque<Step>,
+    steps: VecDeque<LeadStep>,
     /// Messages to others, each held back until the follower has all steps before a place.
     waiting: VecDeque<(u64, Identity, Message)>,
     /// Whether steps can be sent to it as they come.
@@ -36,7 +36,7 @@ pub(super) struct Follower {
 
 impl Follower {
     /// A follower that has nothing, and begins with this step as soon as it is reached.
-    pub(super) fn new(identity: Identity, view: Number, first: Step) -> Follower {
+    pub(super) fn new(identity: Identity, view: Number, first: LeadStep) -> Follower {
         Follower {
             identity,
             view,
@@ -73,7 +73,7 @@ impl Follower {
     }
 
     /// Adds the step which says one of these.
-    pub(super) fn push_settling(&mut self, column: usize, step: Step, output: &mut Output) {
+    pub(super) fn push_settling(&mut self, column: usize, step: LeadStep, output: &mut Output) {
         self.settled[column] = self.next() + 1;
         self.push(step, output);
     }
@@ -84,11 +84,11 @@ impl Follower {
     }
 
     /// Adds a step.
-    pub(super) fn push(&mut self, step: Step, output: &mut Output) {
+    pub(super) fn push(&mut self, step: LeadStep, output: &mut Output) {
         match step {
-            Step::Anew { .. } => (self.made, self.settled) = (None, [self.next() + 1; COLUMNS]),
-            Step::Made => self.made = Some(self.next()),
-            Step::Left { .. } => self.left = self.next() + 1,
+            LeadStep::Anew { .. } => (self.made, self.settled) = (None, [self.next() + 1; COLUMNS]),
+            LeadStep::Made => self.made = Some(self.next()),
+            LeadStep::Left { .. } => self.left = self.next() + 1,
             _ => {}
         }
         if self.is_reached {
@@ -127,9 +127,9 @@ impl Follower {
     }
 
     /// The follower has nothing: it begins with this step.
-    pub(super) fn begin(&mut self, first: Step, output: &mut Output) {
+    pub(super) fn begin(&mut self, first: LeadStep, output: &mut Output) {
         self.silent = 0;
-        if self.is_reached && matches!(self.steps.front(), Some(Step::Anew { .. })) {
+        if self.is_reached && matches!(self.steps.front(), Some(LeadStep::Anew { .. })) {
             // That step is on its way.
             return;
         }

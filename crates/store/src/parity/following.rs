@@ -3,7 +3,7 @@
 
 use super::Output;
 use super::group::{ParityMember, Seat};
-use super::message::{Message, SeatRecord, Step};
+use super::message::{LeadStep, Message, SeatRecord};
 use super::pair::Standing;
 use super::stripes::Stripes;
 use super::views::{Acceptor, Number, View};
@@ -65,15 +65,15 @@ impl ParityMember {
     }
 
     /// Takes a step of its lead.
-    pub(super) fn follow(&mut self, from: Identity, number: Number, place: u64, step: Step, output: &mut Output) {
+    pub(super) fn follow(&mut self, from: Identity, number: Number, place: u64, step: LeadStep, output: &mut Output) {
         let is_of_lead = |view: View| view.number == number && view.lead == from;
         if !self.pair.view().is_some_and(is_of_lead) || self.pair.insists || self.pair.leads() {
             return;
         }
         (self.pair.silent, self.pair.candidacy) = (0, None);
         let next = match (&self.pair.standing, &step) {
-            (Standing::Follows(next), Step::Anew { .. }) if place >= *next => Some(place + 1),
-            (Standing::Empty, Step::Anew { .. }) => Some(place + 1),
+            (Standing::Follows(next), LeadStep::Anew { .. }) if place >= *next => Some(place + 1),
+            (Standing::Empty, LeadStep::Anew { .. }) => Some(place + 1),
             (Standing::Follows(next), _) if place == *next => Some(place + 1),
             (Standing::Follows(next), _) => return output.send(from, self.pair.follows(number, Some(*next))),
             _ => None,
@@ -87,9 +87,9 @@ impl ParityMember {
     }
 
     /// Takes a step. Returns whether it fits the state so far.
-    fn takes_step(&mut self, step: Step) -> bool {
+    fn takes_step(&mut self, step: LeadStep) -> bool {
         match step {
-            Step::Anew { parity, seats, layouts, let_go } => {
+            LeadStep::Anew { parity, seats, layouts, let_go } => {
                 self.stripes = Stripes::unmade(self.k, parity, layouts);
                 self.seats = seats.map(|seat| {
                     let SeatRecord { identity, life, confirmed, is_complete, is_new, leaves } = seat?;
@@ -97,25 +97,25 @@ impl ParityMember {
                 });
                 self.let_go = let_go.into_iter().collect();
             }
-            Step::Seat { column, identity, life, confirmed } => {
+            LeadStep::Seat { column, identity, life, confirmed } => {
                 let seat = self.seats[column].get_or_insert_with(|| Seat::new(identity, life));
                 (seat.life, seat.confirmed, seat.silent) = (life, confirmed, 0);
                 self.let_go.remove(&identity);
             }
-            Step::Leaves { column } => self.seats[column].iter_mut().for_each(|seat| seat.leaves = true),
-            Step::Left { column } => drop(self.free(column)),
-            Step::Change { column, change } => {
+            LeadStep::Leaves { column } => self.seats[column].iter_mut().for_each(|seat| seat.leaves = true),
+            LeadStep::Left { column } => drop(self.free(column)),
+            LeadStep::Change { column, change } => {
                 self.seats[column].iter_mut().for_each(|seat| seat.silent = 0);
                 return self.stripes.follow(column, &change) == Ok(true);
             }
-            Step::Beat { column, is_complete } => {
+            LeadStep::Beat { column, is_complete } => {
                 if let Some(seat) = &mut self.seats[column] {
                     (seat.silent, seat.is_complete) = (0, seat.is_complete | is_complete);
                     seat.is_new &= !is_complete;
                 }
             }
-            Step::Begins { request, stripe } => self.stripes.begin_stripe(stripe, request),
-            Step::Made => return self.stripes.end_making().is_ok(),
+            LeadStep::Begins { request, stripe } => self.stripes.begin_stripe(stripe, request),
+            LeadStep::Made => return self.stripes.end_making().is_ok(),
         }
         true
     }

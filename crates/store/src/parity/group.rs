@@ -17,7 +17,7 @@ use super::Output;
 use super::code::COLUMNS;
 use super::column::Change;
 use super::facts::Facts;
-use super::message::{Message, Step};
+use super::message::{LeadStep, Message};
 use super::pair::Pair;
 use super::rebuilding::{Lost, Rebuilding};
 use super::state::{ParityState, RebuildingState, SeatState};
@@ -248,7 +248,7 @@ impl ParityMember {
 
     /// A member is there, and says whether the parity has everything that is needed to rebuild it.
     fn beats(&mut self, column: usize, is_complete: bool, output: &mut Output) {
-        let step = Step::Beat { column, is_complete };
+        let step = LeadStep::Beat { column, is_complete };
         match &mut self.seats[column] {
             Some(seat) if is_complete && !seat.is_complete => {
                 (seat.is_complete, seat.is_new) = (true, false);
@@ -265,7 +265,7 @@ impl ParityMember {
         }
         match self.stripes.follow(column, &change) {
             Ok(true) => {
-                self.step(Step::Change { column, change }, output);
+                self.step(LeadStep::Change { column, change }, output);
                 if let Some(to) = self.seats[column].as_ref().map(|seat| seat.identity) {
                     self.send_when_shared(to, Message::Acknowledged { session, number }, output);
                 }

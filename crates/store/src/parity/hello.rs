@@ -20,7 +20,7 @@
 
 use super::Output;
 use super::group::{ParityMember, Seat};
-use super::message::{Message, Step, Wish};
+use super::message::{LeadStep, Message, Wish};
 use crate::log::Event;
 use crate::member::Identity;
 
@@ -70,10 +70,10 @@ impl ParityMember {
         let leaves = seat.leaves;
         if is_first {
             self.let_go.remove(&from);
-            self.step(Step::Seat { column, identity: from, life, confirmed: life }, output);
+            self.step(LeadStep::Seat { column, identity: from, life, confirmed: life }, output);
         }
         if begins_to_leave {
-            self.settling_step(column, Step::Leaves { column }, output);
+            self.settling_step(column, LeadStep::Leaves { column }, output);
         }
         let files = self.stripes.column(column).files().collect();
         let view = self.pair.view();
@@ -98,7 +98,7 @@ impl ParityMember {
         }
         seat.life += 1;
         let (identity, life, confirmed) = (seat.identity, seat.life, seat.confirmed);
-        self.step(Step::Seat { column, identity, life, confirmed }, output);
+        self.step(LeadStep::Seat { column, identity, life, confirmed }, output);
         self.send_when_shared(identity, Message::Readmitted { session, life }, output);
         output.events.push(Event::MemberReadmitted { member: identity.to_string() });
     }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use super::Output;
 use super::group::{PATIENCE_WITH_A_LINK, ParityMember, Seat};
-use super::message::{Message, Step, Successor};
+use super::message::{LeadStep, Message, Successor};
 use super::rebuilding::{Lost, Rebuilding};
 use crate::log::Event;
 use crate::member::Identity;
@@ -125,7 +125,7 @@ impl ParityMember {
         (seat.life, seat.session, seat.hello, seat.silent) = (seat.life + 1, None, 0, 0);
         let (identity, life, confirmed) = (seat.identity, seat.life, seat.confirmed);
         let files = self.stripes.column(column).files().collect();
-        self.settling_step(column, Step::Seat { column, identity, life, confirmed }, output);
+        self.settling_step(column, LeadStep::Seat { column, identity, life, confirmed }, output);
         self.send_when_shared(
             spare,
             Message::Become(Successor { rebuilding: number, identity, life, view, files }),

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::code::COLUMNS;
-use super::column::{Change, Extent, FileName, Layout, Piece, as_bytes};
+use super::column::{Change, ColumnLayout, Extent, FileName, Piece, as_bytes};
 use super::views::{Number, View};
 use crate::member::Identity;
 
@@ -133,7 +133,7 @@ pub enum Message {
         /// How many steps came before.
         place: u64,
         /// The step.
-        step: Step,
+        step: LeadStep,
     },
     /// Asks for the receiver's parity of a stripe.
     ReadParity {
@@ -215,7 +215,7 @@ pub struct SeatRecord {
 
 /// A step of a group's lead, which its follower has to take too, in the same order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Step {
+pub enum LeadStep {
     /// The first step, for a follower that has nothing.
     Anew {
         /// The number of the follower's parity.
@@ -223,7 +223,7 @@ pub enum Step {
         /// The members of the group.
         seats: [Option<SeatRecord>; COLUMNS],
         /// The layouts of their files.
-        layouts: [Layout; COLUMNS],
+        layouts: [ColumnLayout; COLUMNS],
         /// Newcomers that have lost their places.
         let_go: Vec<Identity>,
     },

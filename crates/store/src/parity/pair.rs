@@ -29,7 +29,7 @@ use super::Output;
 use super::facts::Facts;
 use super::follower::Follower;
 use super::group::{PATIENCE_WITH_A_LINK, ParityMember, Seat};
-use super::message::{Message, SeatRecord, Step};
+use super::message::{LeadStep, Message, SeatRecord};
 use super::views::{Acceptor, Candidacy, Number, View};
 use crate::log::Event;
 use crate::member::{Identity, Role};
@@ -182,14 +182,14 @@ const fn first_view(lead: Identity, run: u64) -> View {
 
 impl ParityMember {
     /// Takes a step, which the follower has to take too.
-    pub(super) fn step(&mut self, step: Step, output: &mut Output) {
+    pub(super) fn step(&mut self, step: LeadStep, output: &mut Output) {
         if let Some(follower) = self.pair.follower_mut() {
             follower.push(step, output);
         }
     }
 
     /// The same, if the step decides whether a column's member can be rebuilt, or need not be, or who it is.
-    pub(super) fn settling_step(&mut self, column: usize, step: Step, output: &mut Output) {
+    pub(super) fn settling_step(&mut self, column: usize, step: LeadStep, output: &mut Output) {
         if let Some(follower) = self.pair.follower_mut() {
             follower.push_settling(column, step, output);
         }
@@ -204,13 +204,13 @@ impl ParityMember {
     }
 
     /// Everything that a parity member with nothing has to know.
-    pub(super) fn all(&self) -> Step {
+    pub(super) fn all(&self) -> LeadStep {
         let seats = self.seats.each_ref().map(|seat| {
             let Seat { identity, life, confirmed, is_complete, is_new, leaves, .. } = *seat.as_ref()?;
             Some(SeatRecord { identity, life, confirmed, is_complete, is_new, leaves })
         });
         let (parity, layouts) = (self.k - 1 - self.stripes.number(), self.stripes.layouts());
-        Step::Anew { parity, seats, layouts, let_go: self.let_go.iter().copied().collect() }
+        LeadStep::Anew { parity, seats, layouts, let_go: self.let_go.iter().copied().collect() }
     }
 
     pub(super) fn follower_begins_anew(&mut self, output: &mut Output) {
@@ -223,7 +223,7 @@ impl ParityMember {
     /// The follower has been given all of its parity.
     pub(super) fn follower_is_made(&mut self, output: &mut Output) {
         if let Some(follower) = self.pair.follower_mut() {
-            follower.push(Step::Made, output);
+            follower.push(LeadStep::Made, output);
         }
     }
 

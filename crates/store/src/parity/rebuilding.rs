@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, VecDeque};
 use super::Output;
 use super::code::COLUMNS;
 use super::follower::Follower;
-use super::message::{Message, Step};
+use super::message::{LeadStep, Message};
 use super::stripes::{Corrupt, Stripe, Stripes};
 use crate::member::Identity;
 
@@ -158,7 +158,7 @@ impl Rebuilding {
         output: &mut Output,
     ) -> Result<Stripe, Corrupt> {
         let (Lost::Column { column, absent } | Lost::Leaver { column, absent }) = self.lost else {
-            follower.ok_or(Corrupt)?.push(Step::Begins { request, stripe: number }, output);
+            follower.ok_or(Corrupt)?.push(LeadStep::Begins { request, stripe: number }, output);
             return Ok(stripes.whole_stripe(number));
         };
         let stripe = stripes.stripe(number, column, absent).ok_or(Corrupt)?;

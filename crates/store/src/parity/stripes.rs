@@ -18,7 +18,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::code::{COLUMNS, Code};
-use super::column::{BLOCK, Change, Column, Layout, Piece};
+use super::column::{BLOCK, Change, Column, ColumnLayout, Piece};
 
 /// The error of a parity that can't follow a change. It is worthless then, and has to be made anew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -64,7 +64,7 @@ impl Stripes {
     }
 
     /// A parity of a group whose columns are already laid out: the parity of their content has yet to come.
-    pub fn unmade(k: usize, number: usize, columns: [Layout; COLUMNS]) -> Stripes {
+    pub fn unmade(k: usize, number: usize, columns: [ColumnLayout; COLUMNS]) -> Stripes {
         Stripes { columns: columns.map(Column::of), unmade: Some(BTreeMap::new()), ..Stripes::new(k, number) }
     }
 
@@ -79,7 +79,7 @@ impl Stripes {
     }
 
     /// Where the blocks of all columns lie.
-    pub fn layouts(&self) -> [Layout; COLUMNS] {
+    pub fn layouts(&self) -> [ColumnLayout; COLUMNS] {
         self.columns.each_ref().map(Column::layout)
     }
 

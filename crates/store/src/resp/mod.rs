@@ -8,11 +8,9 @@ mod replies;
 mod reply;
 mod request;
 mod upcoming;
-mod value;
 
 pub use arguments::{Arguments, OwnedArguments};
-pub use replies::Replies;
+pub use replies::{Replies, Value};
 pub use reply::{Reply, Version};
 pub use request::{Limits, ProtocolError, Requests};
 pub use upcoming::Upcoming;
-pub use value::Value;

@@ -28,7 +28,7 @@ pub struct Promise {
 
 /// The role of a member in its group.
 #[derive(Debug)]
-enum Part {
+enum GroupRole {
     Data(Box<DataMember>),
     Parity(Box<ParityMember>),
     Spare(Spare),
@@ -37,7 +37,7 @@ enum Part {
 /// The state of a member that is part of a group.
 #[derive(Debug)]
 pub(super) struct Group {
-    part: Part,
+    part: GroupRole,
     directory: Directory,
     /// The facts written to disk last.
     facts: Facts,
@@ -66,9 +66,9 @@ impl Group {
     ) -> Group {
         let first = facts.sessions_before(run);
         let part = match own.role {
-            Role::Data => Part::Data(Box::new(DataMember::new(&facts, patience, first))),
-            Role::Parity => Part::Parity(Box::new(ParityMember::new(own.identity, k, &facts, patience, first))),
-            Role::Spare => Part::Spare(Spare::new(patience)),
+            Role::Data => GroupRole::Data(Box::new(DataMember::new(&facts, patience, first))),
+            Role::Parity => GroupRole::Parity(Box::new(ParityMember::new(own.identity, k, &facts, patience, first))),
+            Role::Spare => GroupRole::Spare(Spare::new(patience)),
         };
         let directory = Directory::new(disk.data().directory.clone());
         Group { part, directory, facts, surveyed: None, ticked: now, output: Output::default(), becomes: None }
@@ -77,8 +77,8 @@ impl Group {
     /// A link to a member has opened.
     pub(super) fn connect(&mut self, now: Milliseconds, peer: &Peer) {
         match (&mut self.part, peer.role) {
-            (Part::Data(data), Role::Parity) => data.connect(now, peer.identity, &mut self.output),
-            (Part::Parity(parity), role) => parity.connect(peer.identity, role, &mut self.output),
+            (GroupRole::Data(data), Role::Parity) => data.connect(now, peer.identity, &mut self.output),
+            (GroupRole::Parity(parity), role) => parity.connect(peer.identity, role, &mut self.output),
             _ => {}
         }
     }
@@ -86,19 +86,19 @@ impl Group {
     /// The link to a member is gone.
     pub(super) fn disconnect(&mut self, peer: Identity) {
         match &mut self.part {
-            Part::Data(data) => data.disconnect(peer),
-            Part::Parity(parity) => parity.disconnect(peer),
-            Part::Spare(spare) => spare.disconnect(peer),
+            GroupRole::Data(data) => data.disconnect(peer),
+            GroupRole::Parity(parity) => parity.disconnect(peer),
+            GroupRole::Spare(spare) => spare.disconnect(peer),
         }
     }
 
     /// The members among these that it has to reach.
     pub(super) fn wants<'a>(&'a self, peers: impl Iterator<Item = &'a Peer> + 'a) -> Vec<Identity> {
         let wants = |peer: &Peer| match &self.part {
-            Part::Data(data) => peer.role == Role::Parity && data.is_apart() && data.wants(peer.identity),
-            Part::Parity(parity) => parity.wants(peer.identity, peer.role),
+            GroupRole::Data(data) => peer.role == Role::Parity && data.is_apart() && data.wants(peer.identity),
+            GroupRole::Parity(parity) => parity.wants(peer.identity, peer.role),
             // A restarted parity member may not know of it.
-            Part::Spare(_) => peer.role == Role::Parity,
+            GroupRole::Spare(_) => peer.role == Role::Parity,
         };
         peers.filter(|peer| wants(peer)).map(|peer| peer.identity).collect()
     }
@@ -112,11 +112,11 @@ impl Group {
         disk: &Disk,
     ) -> Result<(), Error> {
         match (&mut self.part, message) {
-            (Part::Data(data), message) => {
+            (GroupRole::Data(data), message) => {
                 data.receive(now, from, message, &self.directory, &mut self.output).map_err(system(disk))?;
             }
-            (Part::Parity(parity), message) => parity.receive(from, message, &mut self.output),
-            (Part::Spare(spare), Message::Part { rebuilding, request, piece, bytes }) => {
+            (GroupRole::Parity(parity), message) => parity.receive(from, message, &mut self.output),
+            (GroupRole::Spare(spare), Message::Part { rebuilding, request, piece, bytes }) => {
                 let taking = spare.takes(now, from, rebuilding);
                 if taking == Taking::Refused {
                     self.output.sends.push((from, Message::Busy(rebuilding)));
@@ -125,20 +125,20 @@ impl Group {
                 self.directory.store(taking == Taking::First, piece, &bytes)?;
                 self.output.sends.push((from, Message::Stored(request)));
             }
-            (Part::Spare(spare), Message::Become(successor)) if spare.becomes(from, &successor) => {
+            (GroupRole::Spare(spare), Message::Become(successor)) if spare.becomes(from, &successor) => {
                 let (life, views) = (successor.life, Acceptor::of(successor.view));
                 let facts = Facts { covered_by: Some(from), life, views, ..Facts::default() };
                 self.directory.finish(&successor, &facts)?;
                 self.becomes = Some(successor);
             }
-            (Part::Spare(_), _) => {}
+            (GroupRole::Spare(_), _) => {}
         }
         Ok(())
     }
 
     /// The data written in this turn is on disk.
     pub(super) fn has_written(&mut self, now: Milliseconds, disk: &Disk) -> Result<(), Error> {
-        let Part::Data(data) = &mut self.part else { return Ok(()) };
+        let GroupRole::Data(data) = &mut self.part else { return Ok(()) };
         let (position, came) = disk.position();
         if self.surveyed != Some(came) {
             data.survey(&self.directory).map_err(system(disk))?;
@@ -152,57 +152,57 @@ impl Group {
     pub(super) fn tick(&mut self, now: Milliseconds) {
         let passed = now.saturating_sub(std::mem::replace(&mut self.ticked, now));
         match &mut self.part {
-            Part::Data(data) => data.tick(now, &mut self.output),
-            Part::Parity(parity) => parity.tick(passed, &mut self.output),
-            Part::Spare(_) => {}
+            GroupRole::Data(data) => data.tick(now, &mut self.output),
+            GroupRole::Parity(parity) => parity.tick(passed, &mut self.output),
+            GroupRole::Spare(_) => {}
         }
     }
 
     /// Whether others may be told what was done up to this position of the logs.
     pub(super) fn may_acknowledge(&self, position: Position, now: Milliseconds) -> bool {
         match &self.part {
-            Part::Data(data) => data.may_acknowledge(position, now),
-            Part::Parity(_) | Part::Spare(_) => true,
+            GroupRole::Data(data) => data.may_acknowledge(position, now),
+            GroupRole::Parity(_) | GroupRole::Spare(_) => true,
         }
     }
 
     /// The member leaves its pool in order, or has left it: then none of its records are needed any more.
     pub(super) fn leave(&mut self, has_left: bool, now: Milliseconds) {
         match &mut self.part {
-            Part::Data(data) if has_left => data.leave(now, &mut self.output),
-            Part::Spare(spare) => spare.leave(now),
-            Part::Data(_) | Part::Parity(_) => {}
+            GroupRole::Data(data) if has_left => data.leave(now, &mut self.output),
+            GroupRole::Spare(spare) => spare.leave(now),
+            GroupRole::Data(_) | GroupRole::Parity(_) => {}
         }
     }
 
     /// Whether nothing keeps it in its group, once it has left its pool.
     pub(super) fn has_left(&self) -> bool {
         match &self.part {
-            Part::Data(data) => data.has_left(),
-            Part::Spare(spare) => !spare.is_given(),
-            Part::Parity(_) => true,
+            GroupRole::Data(data) => data.has_left(),
+            GroupRole::Spare(spare) => !spare.is_given(),
+            GroupRole::Parity(_) => true,
         }
     }
 
     /// Whether another process is this member now.
     pub(super) const fn is_replaced(&self) -> bool {
-        matches!(&self.part, Part::Data(data) if data.is_lost())
+        matches!(&self.part, GroupRole::Data(data) if data.is_lost())
     }
 
     /// The life in which the member was readmitted to its group, once.
     pub(super) const fn take_new_life(&mut self) -> Option<u32> {
         match &mut self.part {
-            Part::Data(data) => data.take_new_life(),
-            Part::Parity(_) | Part::Spare(_) => None,
+            GroupRole::Data(data) => data.take_new_life(),
+            GroupRole::Parity(_) | GroupRole::Spare(_) => None,
         }
     }
 
     /// The messages to send and the events for the log. The facts that they rest on are made durable first.
     pub(super) fn take_output(&mut self) -> Result<Output, Error> {
         let facts = match &self.part {
-            Part::Data(data) => data.facts(),
-            Part::Parity(parity) => parity.facts(),
-            Part::Spare(_) => Facts::default(),
+            GroupRole::Data(data) => data.facts(),
+            GroupRole::Parity(parity) => parity.facts(),
+            GroupRole::Spare(_) => Facts::default(),
         };
         if facts != self.facts {
             self.directory.keep_facts(&facts)?;
@@ -214,12 +214,12 @@ impl Group {
     /// Its state.
     pub(super) fn state(&self) -> GroupState {
         match &self.part {
-            Part::Data(data) => {
+            GroupRole::Data(data) => {
                 let covered_by = data.covered_by().map(|by| by.to_string());
                 GroupState::Data { covered_by, is_covered: data.is_covered() }
             }
-            Part::Parity(parity) => GroupState::Parity(parity.state()),
-            Part::Spare(spare) => GroupState::Spare { is_given: spare.is_given() },
+            GroupRole::Parity(parity) => GroupState::Parity(parity.state()),
+            GroupRole::Spare(spare) => GroupState::Spare { is_given: spare.is_given() },
         }
     }
 }

@@ -8,7 +8,7 @@ use mio::net::TcpStream;
 
 use super::clients::Disconnection;
 use super::listeners::Listeners;
-use crate::pages::{LONGEST_HEAD, Request, Response, Status};
+use crate::pages::{LONGEST_HEAD, PageRequest, Response, Status};
 use crate::record::Milliseconds;
 use crate::tls::Stream;
 
@@ -57,7 +57,7 @@ impl HttpConnections {
     pub(super) fn turn(
         &mut self,
         token: usize,
-        answer: impl FnOnce(&Request, IpAddr) -> Response,
+        answer: impl FnOnce(&PageRequest, IpAddr) -> Response,
     ) -> Option<(SocketAddr, Disconnection)> {
         let connection = self.0.get_mut(&token)?;
         let gone = connection.turn(answer).err()?;
@@ -71,12 +71,12 @@ impl HttpConnections {
 }
 
 impl HttpConnection {
-    fn turn(&mut self, answer: impl FnOnce(&Request, IpAddr) -> Response) -> Result<(), Disconnection> {
+    fn turn(&mut self, answer: impl FnOnce(&PageRequest, IpAddr) -> Response) -> Result<(), Disconnection> {
         if self.response.is_none() {
             self.receive()?;
             let nowhere = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
             let at = self.stream.socket().local_addr().map_or(nowhere, |address| address.ip().to_canonical());
-            let response = match Request::read(&self.received) {
+            let response = match PageRequest::read(&self.received) {
                 // A handshake may still have something to send.
                 Ok(None) => return self.send(),
                 Ok(Some(request)) => answer(&request, at).bytes(request.is_head),

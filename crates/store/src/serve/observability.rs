@@ -15,7 +15,7 @@ use super::persistence::Persistence;
 use super::{Error, Server, TIME_TO_SAY_SO, Tls};
 use crate::log::{Event, Log};
 use crate::member::Identity;
-use crate::pages::{Assets, MemberState, Readings, Request, Response, Route, Status, Turns, metrics, route};
+use crate::pages::{Assets, MemberState, PageRequest, Readings, Response, Route, Status, Turns, metrics, route};
 use crate::record::Milliseconds;
 use crate::tls::Acceptor;
 
@@ -218,7 +218,7 @@ impl Server {
         }
     }
 
-    fn respond(&mut self, request: &Request, at: IpAddr) -> Response {
+    fn respond(&mut self, request: &PageRequest, at: IpAddr) -> Response {
         let outcome = route(request, &self.host.node().borrow(), at);
         let route = match outcome {
             Ok(route) => route,

@@ -10,7 +10,7 @@ use mio::{Interest, Registry, Token};
 use super::outbox::{Outbox, Outgoing};
 use super::peer_message::PeerMessage;
 use crate::large::LARGE;
-use crate::link::{EphemeralKey, Event, Link, Secret};
+use crate::link::{EphemeralKey, Link, LinkEvent, Secret};
 use crate::member::{Identity, Peer, Subject};
 use crate::record::Milliseconds;
 use crate::tls::{Acceptor, Connector, Stream};
@@ -329,13 +329,13 @@ impl Peers {
         for event in events {
             match event {
                 // It has connected to the address of a former member, at which it listens itself now.
-                Event::Identified(peer) if (peer.identity, peer.life) == (self.own.identity, self.own.life) => {
+                LinkEvent::Identified(peer) if (peer.identity, peer.life) == (self.own.identity, self.own.life) => {
                     return self.end(token, &io::Error::other("this is the store that calls"), arrivals);
                 }
-                Event::Identified(peer) if self.lives.get(&peer.identity).is_some_and(|life| *life > peer.life) => {
+                LinkEvent::Identified(peer) if self.lives.get(&peer.identity).is_some_and(|life| *life > peer.life) => {
                     self.report_lost(token, self.lives[&peer.identity]);
                 }
-                Event::Identified(peer) => {
+                LinkEvent::Identified(peer) => {
                     self.lives.insert(peer.identity, peer.life);
                     let is_former = |it: &Peer| it.identity == peer.identity && it.life < peer.life;
                     let former = self.sockets.iter().filter(|(_, socket)| socket.peer.as_ref().is_some_and(is_former));
@@ -347,7 +347,7 @@ impl Peers {
                     self.identify(token, &peer);
                     arrivals.push(Arrival::Identified(peer));
                 }
-                Event::Message(message) => {
+                LinkEvent::Message(message) => {
                     arrivals.extend(self.identity(token).map(|it| Arrival::Message(it, message)))
                 }
             }
@@ -461,7 +461,7 @@ fn why(error: &io::Error, link: &Link) -> String {
 
 impl Socket {
     /// Reads what has arrived, up to the bound of one turn. Returns whether there may be more.
-    fn read(&mut self, buffer: &mut [u8], events: &mut Vec<Event>) -> io::Result<bool> {
+    fn read(&mut self, buffer: &mut [u8], events: &mut Vec<LinkEvent>) -> io::Result<bool> {
         let mut read = 0;
         while read < MOST_IN_TURN {
             match self.stream.read(buffer) {

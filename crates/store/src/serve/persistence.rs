@@ -11,7 +11,7 @@ use mio::Waker;
 use crate::connection::Pause;
 use crate::host::Host;
 use crate::journal::directory::Directory;
-use crate::journal::disk::{Data, Disk, Error, Recovered, State};
+use crate::journal::disk::{Data, Disk, Error, FilesState, Recovered};
 use crate::journal::{Batch, Journal, start};
 use crate::member::{Identity, Peer};
 use crate::node::Node;
@@ -143,7 +143,7 @@ impl Persistence {
     }
 
     /// Begins a snapshot, if a client has asked for one, and returns the state of the disk to show to clients.
-    pub(super) fn update_snapshot(&mut self, is_asked: bool, now: Milliseconds) -> Result<State, Error> {
+    pub(super) fn update_snapshot(&mut self, is_asked: bool, now: Milliseconds) -> Result<FilesState, Error> {
         if is_asked {
             // A value and its parts must be in one log.
             self.write(now)?;

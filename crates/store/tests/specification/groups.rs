@@ -51,16 +51,16 @@ const PARITY: usize = 4;
 type Value = Option<Vec<u8>>;
 
 /// A client's request.
-struct Asked {
+struct ClientRequest {
     key: u64,
     after: Value,
     due: String,
 }
 
-impl Asked {
+impl ClientRequest {
     /// A random request about a key with this value: its line, and the expected outcome. None instead of most deletions
     /// while data should grow.
-    fn draw(key: u64, before: &Value, storing: bool, draws: &mut Draws) -> Option<(String, Asked)> {
+    fn draw(key: u64, before: &Value, storing: bool, draws: &mut Draws) -> Option<(String, ClientRequest)> {
         let value = draws.below(1_000).to_string();
         let bulk = |value: &Value| {
             let text = value.as_ref().map(|value| String::from_utf8_lossy(value));
@@ -76,11 +76,11 @@ impl Asked {
             _ if storing && draws.percent(70) => return None,
             _ => (format!("GETDEL {key}"), None, bulk(before)),
         };
-        Some((line, Asked { key, after, due }))
+        Some((line, ClientRequest { key, after, due }))
     }
 }
 
-enum Part {
+enum GroupRole {
     Data(Box<DataMember>),
     Parity(Box<ParityMember>),
     Spare(Spare, Disk),
@@ -100,10 +100,10 @@ struct Machine {
     disk: Disk,
     log: u64,
     facts: Facts,
-    part: Part,
+    part: GroupRole,
     output: parity::Output,
     turns: VecDeque<Turn>,
-    clients: Clients<Asked>,
+    clients: Clients<ClientRequest>,
     /// The members to which it has links, and their places.
     links: BTreeMap<Identity, usize>,
     /// How often each member that it has met has been rebuilt.
@@ -134,9 +134,9 @@ impl Machine {
         start(&mut host, &journal, run.as_ref(), own, policy(), place == 0);
         let (own, first) = (host.member().own().clone(), facts.sessions_before(u64::from(runs)));
         let part = match own.role {
-            Role::Data => Part::Data(Box::new(DataMember::new(&facts, PATIENCE, first))),
-            Role::Parity => Part::Parity(Box::new(ParityMember::new(own.identity, k, &facts, PATIENCE, first))),
-            Role::Spare => Part::Spare(Spare::new(PATIENCE), Disk::default()),
+            Role::Data => GroupRole::Data(Box::new(DataMember::new(&facts, PATIENCE, first))),
+            Role::Parity => GroupRole::Parity(Box::new(ParityMember::new(own.identity, k, &facts, PATIENCE, first))),
+            Role::Spare => GroupRole::Spare(Spare::new(PATIENCE), Disk::default()),
         };
         Machine {
             clients: Clients::connect(&host, now),
@@ -173,14 +173,14 @@ impl Machine {
         close(&mut header, 0);
         self.disk.write(FileName::log(self.log), &header.joined());
         self.disk.0.borrow_mut().insert(FileName::snapshot(self.log), (bytes, true));
-        if let Part::Data(data) = &mut self.part {
+        if let GroupRole::Data(data) = &mut self.part {
             data.survey(&self.disk).unwrap();
         }
     }
 
     fn may_acknowledge(&self, position: Position, now: u64) -> bool {
         match &self.part {
-            Part::Data(data) => data.may_acknowledge(position, now),
+            GroupRole::Data(data) => data.may_acknowledge(position, now),
             _ => true,
         }
     }
@@ -188,9 +188,9 @@ impl Machine {
     /// Handles a message about its group.
     fn receive(&mut self, now: u64, from: Identity, message: Message) {
         match (&mut self.part, message) {
-            (Part::Data(data), message) => data.receive(now, from, message, &self.disk, &mut self.output).unwrap(),
-            (Part::Parity(parity), message) => parity.receive(from, message, &mut self.output),
-            (Part::Spare(spare, disk), Message::Part { rebuilding, request, piece, bytes }) => {
+            (GroupRole::Data(data), message) => data.receive(now, from, message, &self.disk, &mut self.output).unwrap(),
+            (GroupRole::Parity(parity), message) => parity.receive(from, message, &mut self.output),
+            (GroupRole::Spare(spare, disk), Message::Part { rebuilding, request, piece, bytes }) => {
                 let answer = match spare.takes(now, from, rebuilding) {
                     Taking::Refused => Message::Busy(rebuilding),
                     taking => {
@@ -203,17 +203,19 @@ impl Machine {
                 };
                 self.output.sends.push((from, answer));
             }
-            (Part::Spare(spare, _), Message::Become(it)) if spare.becomes(from, &it) => self.becomes = Some((from, it)),
-            (Part::Spare(..), _) => {}
+            (GroupRole::Spare(spare, _), Message::Become(it)) if spare.becomes(from, &it) => {
+                self.becomes = Some((from, it))
+            }
+            (GroupRole::Spare(..), _) => {}
         }
     }
 
     /// Records its facts, before any message that rests on them leaves.
     fn keep_facts(&mut self) {
         self.facts = match &self.part {
-            Part::Data(data) => data.facts(),
-            Part::Parity(parity) => parity.facts(),
-            Part::Spare(..) => Facts::default(),
+            GroupRole::Data(data) => data.facts(),
+            GroupRole::Parity(parity) => parity.facts(),
+            GroupRole::Spare(..) => Facts::default(),
         };
     }
 }
@@ -331,7 +333,7 @@ impl World {
     fn commit(&mut self, place: usize, dies: u64) {
         let now = self.now;
         // A restarted parity member has nothing; a member that is lost before it has caught up can't be rebuilt.
-        let keeps_parity = matches!(&self.machines[place], Some(Machine { part: Part::Parity(_), .. }));
+        let keeps_parity = matches!(&self.machines[place], Some(Machine { part: GroupRole::Parity(_), .. }));
         let may_die = !keeps_parity || self.is_covered();
         let Some(machine) = &mut self.machines[place] else { return };
         let sends = machine.clients.settle(&mut machine.host);
@@ -356,7 +358,7 @@ impl World {
         };
         let clients = machine.clients.each.iter().enumerate().filter_map(replied).collect();
         machine.turns.push_back(Turn { position, clients, sends });
-        if let Part::Data(data) = &mut machine.part {
+        if let GroupRole::Data(data) = &mut machine.part {
             data.has_written(position);
             data.pump(now, &machine.disk, &mut machine.output).unwrap();
         }
@@ -398,7 +400,7 @@ impl World {
         let (connection, asked) = &mut machine.clients.each[client];
         let reply = String::from_utf8_lossy(connection.reply.unsent()).into_owned();
         connection.reply.was_sent(reply.len());
-        let Asked { key, after, due } = asked.take().expect("it has asked");
+        let ClientRequest { key, after, due } = asked.take().expect("it has asked");
         assert_eq!(reply, due, "key {key}");
         match after {
             Some(value) => drop(self.model.insert(key, value)),
@@ -411,7 +413,7 @@ impl World {
         let Some(machine) = &mut self.machines[place] else { return };
         self.during_changes += u64::from(machine.host.member().servers().any(|(_, server)| !server.is_steady()));
         for (_, asked) in &mut machine.clients.each {
-            let Some(Asked { key, after, .. }) = asked.take() else { continue };
+            let Some(ClientRequest { key, after, .. }) = asked.take() else { continue };
             self.unknown.insert(key, [self.model.remove(&key), after]);
         }
     }
@@ -439,9 +441,9 @@ impl World {
                 for identity in lost {
                     machine.links.remove(&identity);
                     match &mut machine.part {
-                        Part::Data(data) => data.disconnect(identity),
-                        Part::Parity(parity) => parity.disconnect(identity),
-                        Part::Spare(spare, _) => spare.disconnect(identity),
+                        GroupRole::Data(data) => data.disconnect(identity),
+                        GroupRole::Parity(parity) => parity.disconnect(identity),
+                        GroupRole::Spare(spare, _) => spare.disconnect(identity),
                     }
                     machine.host.with_member(|member, _, outputs| member.disconnect(identity, outputs));
                 }
@@ -471,7 +473,7 @@ impl World {
     fn become_another(&mut self, place: usize) {
         let Some(machine) = &mut self.machines[place] else { return };
         let Some((parity, successor)) = machine.becomes.take() else { return };
-        let (Part::Spare(_, disk), runs) = (&machine.part, machine.runs + 1) else { return };
+        let (GroupRole::Spare(_, disk), runs) = (&machine.part, machine.runs + 1) else { return };
         let disk = disk.clone();
         for (file, extent) in &successor.files {
             let mut files = disk.0.borrow_mut();
@@ -494,7 +496,7 @@ impl World {
 
     /// A member that was readmitted to its group meets all others again, in its new life.
     fn begin_life(&mut self, place: usize) {
-        let Some(Machine { part: Part::Data(data), host, lives, .. }) = &mut self.machines[place] else { return };
+        let Some(Machine { part: GroupRole::Data(data), host, lives, .. }) = &mut self.machines[place] else { return };
         let Some(life) = data.take_new_life() else { return };
         host.with_member(|member, _, outputs| member.begin_life(life, outputs));
         let identity = host.member().own().identity;
@@ -541,8 +543,8 @@ impl World {
             let machine = self.machines[place].as_mut().unwrap();
             machine.links.insert(peer.identity, met);
             match (&mut machine.part, peer.role) {
-                (Part::Data(data), Role::Parity) => data.connect(self.now, peer.identity, &mut machine.output),
-                (Part::Parity(parity), role) => parity.connect(peer.identity, role, &mut machine.output),
+                (GroupRole::Data(data), Role::Parity) => data.connect(self.now, peer.identity, &mut machine.output),
+                (GroupRole::Parity(parity), role) => parity.connect(peer.identity, role, &mut machine.output),
                 _ => {}
             }
             machine.host.with_member(|member, _, outputs| {
@@ -608,13 +610,13 @@ impl World {
             return self.lose(place);
         }
         match &mut machine.part {
-            Part::Data(data) if data.is_lost() => {
+            GroupRole::Data(data) if data.is_lost() => {
                 self.replaced += 1;
                 self.lose(place);
             }
-            Part::Data(data) => data.tick(now, &mut machine.output),
-            Part::Parity(parity) => parity.tick(passed, &mut machine.output),
-            Part::Spare(..) => {}
+            GroupRole::Data(data) => data.tick(now, &mut machine.output),
+            GroupRole::Parity(parity) => parity.tick(passed, &mut machine.output),
+            GroupRole::Spare(..) => {}
         }
     }
 
@@ -635,7 +637,7 @@ impl World {
             return;
         }
         let before = self.model.get(&key).cloned();
-        let Some((line, asked)) = Asked::draw(key, &before, storing, &mut self.draws) else { return };
+        let Some((line, asked)) = ClientRequest::draw(key, &before, storing, &mut self.draws) else { return };
         let Some(machine) = &mut self.machines[place] else { return };
         machine.clients.each[client].1 = Some(asked);
         let connection = &mut machine.clients.each[client].0;

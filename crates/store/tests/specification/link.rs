@@ -4,7 +4,7 @@
 use std::net::{Ipv4Addr, SocketAddr};
 
 use maquette_store::large::{LARGE, SharedValue};
-use maquette_store::link::{Error, Event, Link, Secret};
+use maquette_store::link::{Error, Link, LinkEvent, Secret};
 use maquette_store::member::{Identity, Peer, Role};
 use maquette_store::resp::Reply;
 use proptest::prelude::*;
@@ -20,7 +20,7 @@ fn pair(secrets: [&[u8]; 2]) -> [Link; 2] {
 }
 
 /// Carries the bytes of one side to the other, `cut` at a time, and returns the events there.
-fn carry(from: &mut Link, to: &mut Link, cut: usize) -> Result<Vec<Event>, Error> {
+fn carry(from: &mut Link, to: &mut Link, cut: usize) -> Result<Vec<LinkEvent>, Error> {
     let mut events = Vec::new();
     while !from.unsent().is_empty() {
         let bytes = from.unsent();
@@ -38,8 +38,8 @@ fn carry(from: &mut Link, to: &mut Link, cut: usize) -> Result<Vec<Event>, Error
 fn opened() -> [Link; 2] {
     let [mut caller, mut called] = pair([b"secret"; 2]);
     assert_eq!(carry(&mut caller, &mut called, 7), Ok(vec![]));
-    assert_eq!(carry(&mut called, &mut caller, 7), Ok(vec![Event::Identified(peer(2))]));
-    assert_eq!(carry(&mut caller, &mut called, 7), Ok(vec![Event::Identified(peer(1))]));
+    assert_eq!(carry(&mut called, &mut caller, 7), Ok(vec![LinkEvent::Identified(peer(2))]));
+    assert_eq!(carry(&mut caller, &mut called, 7), Ok(vec![LinkEvent::Identified(peer(1))]));
     assert!(caller.is_open() && called.is_open());
     [caller, called]
 }
@@ -55,7 +55,7 @@ proptest! {
             sizes.iter().enumerate().map(|(number, &size)| (0..size).map(|at| (at * 7 + number) as u8).collect()).collect();
         messages.iter().for_each(|message| caller.send(message));
         let arrived = carry(&mut caller, &mut called, cut).unwrap();
-        prop_assert_eq!(arrived, messages.into_iter().map(Event::Message).collect::<Vec<_>>());
+        prop_assert_eq!(arrived, messages.into_iter().map(LinkEvent::Message).collect::<Vec<_>>());
     }
 
     /// No more of a large message is sealed at a time than is asked for, and later messages arrive after it.
@@ -79,7 +79,7 @@ proptest! {
         caller.begin(pieces);
         caller.send(b"after it");
         arrived.extend(carry(&mut caller, &mut called, 30_000).unwrap());
-        prop_assert_eq!(arrived, [message.clone(), message, b"after it".to_vec()].map(Event::Message));
+        prop_assert_eq!(arrived, [message.clone(), message, b"after it".to_vec()].map(LinkEvent::Message));
     }
 
     /// Whatever a stranger sends, the worst outcome is an error.
@@ -119,7 +119,7 @@ proptest! {
         for (number, size) in sizes.into_iter().enumerate() {
             let message: Vec<u8> = (0..size).map(|at| (at * 7 + number) as u8).collect();
             caller.send(&message);
-            sent.push(Event::Message(message));
+            sent.push(LinkEvent::Message(message));
             let some = caller.unsent()[..piece.min(caller.unsent().len())].to_vec();
             caller.was_sent(some.len());
             called.received(&some);
@@ -147,7 +147,7 @@ fn a_message_cannot_be_replayed() {
     caller.send(b"once");
     let bytes = caller.unsent().to_vec();
     called.received(&bytes);
-    assert_eq!(called.next_event(), Ok(Some(Event::Message(b"once".to_vec()))));
+    assert_eq!(called.next_event(), Ok(Some(LinkEvent::Message(b"once".to_vec()))));
     called.received(&bytes);
     assert_eq!(called.next_event(), Err(Error::Sealed));
 }

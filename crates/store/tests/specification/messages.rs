@@ -9,8 +9,8 @@ use maquette_store::connection::Connection;
 use maquette_store::contents::Operation;
 use maquette_store::host::Host;
 use maquette_store::member::{
-    Departure, Durability, Identity, MOST_SERVERS, Message, Output, Peer, Placement, Policy, Role, Sequenced,
-    SharedSettings, Stage,
+    Departure, Durability, Identity, LeavingStage, MOST_SERVERS, Message, Output, Peer, Placement, Policy, Role,
+    Sequenced, SharedSettings,
 };
 use maquette_store::node::{Node, Settings};
 use maquette_store::resp::{OwnedArguments, Version};
@@ -139,7 +139,7 @@ fn a_member_that_names_more_hosts_than_there_can_be_servers_is_refused() {
 /// The departure of another member that is gone.
 fn gone(number: u32) -> (Identity, Departure) {
     let mut departure = Departure::default();
-    departure.stage = Stage::Over;
+    departure.stage = LeavingStage::Over;
     (Identity(number), departure)
 }
 

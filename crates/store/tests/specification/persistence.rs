@@ -80,7 +80,7 @@ pub fn node(now: u64) -> Node {
 
 /// A client's request.
 #[derive(Debug)]
-enum Asked {
+enum ClientRequest {
     /// About a key whose value is known.
     Known { key: u64, after: Value, due: String },
     /// Recorded in the history, at this index.
@@ -100,7 +100,7 @@ struct Machine {
     urgent: usize,
     /// Messages that wait, each with how much must survive before: the receiver, and the bytes.
     waiting: VecDeque<(usize, usize, Vec<u8>)>,
-    clients: Clients<Asked>,
+    clients: Clients<ClientRequest>,
     runs: u16,
 }
 
@@ -264,14 +264,14 @@ impl World {
             }
             connection.reply.was_sent(replies.len());
             let (key, after, due) = match asked.take().expect("it has asked") {
-                Asked::Known { key, after, due } => (key, after, due),
-                Asked::Recorded(place) => {
+                ClientRequest::Known { key, after, due } => (key, after, due),
+                ClientRequest::Recorded(place) => {
                     self.instant += 1;
                     self.history[place].is_told(self.instant, &replies);
                     continue;
                 }
-                Asked::Talk(before) => {
-                    *asked = Some(Asked::Talk(before + &replies));
+                ClientRequest::Talk(before) => {
+                    *asked = Some(ClientRequest::Talk(before + &replies));
                     continue;
                 }
             };
@@ -290,7 +290,7 @@ impl World {
         self.during_changes += u64::from(machine.host.member().servers().any(|(_, server)| !server.is_steady()));
         for (_, asked) in &mut machine.clients.each {
             // The outcome of a recorded request stays unknown; a talker notices that the machine has died.
-            let Some(Asked::Known { key, after, .. }) = asked.take() else { continue };
+            let Some(ClientRequest::Known { key, after, .. }) = asked.take() else { continue };
             self.unknown.insert(key, [self.model.remove(&key), after]);
         }
         let others: Vec<usize> = (0..self.machines.len()).filter(|other| *other != number).collect();
@@ -433,7 +433,8 @@ impl World {
         let (client, key) = (client as usize, self.draws.below(KEYS));
         let mut asked =
             self.machines.iter().flat_map(|machine| &machine.clients.each).filter_map(|(_, it)| it.as_ref());
-        let is_of_key = |asked: &Asked| matches!(asked, Asked::Known { key: other, .. } if *other == key);
+        let is_of_key =
+            |asked: &ClientRequest| matches!(asked, ClientRequest::Known { key: other, .. } if *other == key);
         let is_busy = self.machines[number].clients.each[client].1.is_some() || asked.any(is_of_key);
         if is_busy || self.unknown.contains_key(&key) {
             return;
@@ -453,7 +454,7 @@ impl World {
             _ if storing && self.draws.percent(70) => return,
             _ => (format!("GETDEL {key}"), None, bulk(&before)),
         };
-        self.send((number, client), Asked::Known { key, after, due }, &line, dies);
+        self.send((number, client), ClientRequest::Known { key, after, due }, &line, dies);
     }
 
     /// A random client sends a recorded request, perhaps about the same key as others. Returns whether a client was
@@ -467,21 +468,21 @@ impl World {
         let operation = operation(&mut self.draws, self.instant);
         let line = operation.line();
         self.history.push(operation);
-        self.send((number, client), Asked::Recorded(self.history.len() - 1), &line, dies);
+        self.send((number, client), ClientRequest::Recorded(self.history.len() - 1), &line, dies);
         true
     }
 
     /// A machine's talker sends lines, perhaps while it waits for replies.
     pub fn talk(&mut self, number: usize, lines: &str, dies: u64) {
         let replies = self.acknowledged(number).unwrap_or_default();
-        self.send((number, TALKER), Asked::Talk(replies), lines, dies);
+        self.send((number, TALKER), ClientRequest::Talk(replies), lines, dies);
     }
 
     /// The replies to a machine's talker since the last call; none, if the machine has died since the talker sent
     /// something.
     pub fn acknowledged(&mut self, number: usize) -> Option<String> {
         match &mut self.machines[number].clients.each[TALKER].1 {
-            Some(Asked::Talk(replies)) => Some(std::mem::take(replies)),
+            Some(ClientRequest::Talk(replies)) => Some(std::mem::take(replies)),
             _ => None,
         }
     }
@@ -500,7 +501,7 @@ impl World {
     }
 
     /// A client of a machine sends a request.
-    fn send(&mut self, (number, client): (usize, usize), asked: Asked, line: &str, dies: u64) {
+    fn send(&mut self, (number, client): (usize, usize), asked: ClientRequest, line: &str, dies: u64) {
         let machine = &mut self.machines[number];
         machine.clients.each[client].1 = Some(asked);
         let connection = &mut machine.clients.each[client].0;
@@ -555,7 +556,8 @@ impl World {
         let of_machine = |(number, machine): (usize, &Machine)| {
             let member = machine.host.member();
             let servers: Vec<String> = digest(member).into_iter().map(|(server, _)| server).collect();
-            let asked: Vec<&Asked> = machine.clients.each.iter().filter_map(|(_, asked)| asked.as_ref()).collect();
+            let asked: Vec<&ClientRequest> =
+                machine.clients.each.iter().filter_map(|(_, asked)| asked.as_ref()).collect();
             let behind: Vec<Identity> = member.behind().collect();
             format!(
                 "\n{number}: welcome {}, servers {servers:?}, {:?}, {:?}, behind {behind:?}, waits for {asked:?}",

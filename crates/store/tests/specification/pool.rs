@@ -38,7 +38,7 @@ fn time(now: u64) -> Time {
 }
 
 /// A request's key, and the answer that it must have.
-struct Asked {
+struct ExpectedAnswer {
     key: u64,
     due: Outcome,
 }
@@ -56,7 +56,7 @@ struct Pool {
     lost: u64,
     now: u64,
     sent: u64,
-    asked: BTreeMap<(usize, Ticket), Asked>,
+    asked: BTreeMap<(usize, Ticket), ExpectedAnswer>,
     /// The keys that scans have found so far.
     scans: BTreeMap<(usize, Ticket), Vec<Key>>,
     counted: Option<u64>,
@@ -182,7 +182,8 @@ impl Pool {
             match output {
                 Output::Send(to, message) => self.send(from, to.0 as usize - 100, message),
                 Output::Done(ticket, Answer::Outcome(outcome)) => {
-                    let Asked { key, due } = self.asked.remove(&(from, ticket)).expect("it was asked for once");
+                    let ExpectedAnswer { key, due } =
+                        self.asked.remove(&(from, ticket)).expect("it was asked for once");
                     assert_eq!(outcome, due, "of key {key}");
                 }
                 Output::Done(ticket, Answer::Found(found)) => {
@@ -260,7 +261,7 @@ impl Pool {
         };
         let mut outputs = Vec::new();
         let ticket = self.members[member].ask(time(self.now), c_of(number), operation, &mut outputs);
-        self.asked.insert((member, ticket), Asked { key: number, due });
+        self.asked.insert((member, ticket), ExpectedAnswer { key: number, due });
         self.carry(member, outputs);
     }
 
@@ -278,7 +279,7 @@ impl Pool {
         };
         let mut outputs = Vec::new();
         let ticket = self.members[member].ask(time(self.now), c_of(number), operation, &mut outputs);
-        self.asked.insert((member, ticket), Asked { key: number, due: Outcome::Found(before.map(body)) });
+        self.asked.insert((member, ticket), ExpectedAnswer { key: number, due: Outcome::Found(before.map(body)) });
         self.carry(member, outputs);
     }
 

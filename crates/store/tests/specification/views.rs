@@ -6,7 +6,7 @@ use maquette_store::parity::Output;
 use maquette_store::parity::column::{FileName, Piece};
 use maquette_store::parity::facts::Facts;
 use maquette_store::parity::group::ParityMember;
-use maquette_store::parity::message::{Message, Step, Wish};
+use maquette_store::parity::message::{LeadStep, Message, Wish};
 use maquette_store::parity::views::{Acceptor, Number, View};
 use proptest::prelude::*;
 
@@ -350,7 +350,7 @@ proptest! {
 
 #[test]
 fn impossible_numbers_are_refused_and_the_error_says_what_is_allowed() {
-    let step = |column| Message::Step { number: Number(1, OTHER), place: 0, step: Step::Leaves { column } };
+    let step = |column| Message::Step { number: Number(1, OTHER), place: 0, step: LeadStep::Leaves { column } };
     assert_eq!(step(3).check(), Ok(()));
     let error = |message: Message| message.check().unwrap_err().to_string();
     assert_eq!(error(step(4)), "a message of the table with a column of a group of 4; allowed is at most 3");

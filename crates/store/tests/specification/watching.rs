@@ -15,7 +15,7 @@ const FIRST: u64 = 50_000;
 const QUEUED: &str = "+OK\r\n+QUEUED\r\n";
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Step {
+enum ClientStep {
     #[default]
     Nothing,
     Watches,
@@ -28,7 +28,7 @@ enum Step {
 #[derive(Clone, Debug, Default)]
 struct Counter {
     key: u64,
-    step: Step,
+    step: ClientStep,
     replies: String,
 }
 
@@ -62,11 +62,11 @@ impl Counting {
     /// Whether a client has its reply, or waits for none, or its machine has died.
     fn is_ready(&mut self, number: usize, world: &mut World) -> bool {
         let counter = &mut self.counters[number];
-        if counter.step == Step::Nothing {
+        if counter.step == ClientStep::Nothing {
             return true;
         }
         let Some(replies) = world.acknowledged(number) else {
-            *self.unknown.entry(counter.key).or_default() += u64::from(matches!(counter.step, Step::Stores(_)));
+            *self.unknown.entry(counter.key).or_default() += u64::from(matches!(counter.step, ClientStep::Stores(_)));
             *counter = Counter::default();
             return true;
         };
@@ -79,19 +79,19 @@ impl Counting {
         let counter = &mut self.counters[number];
         let replies = std::mem::take(&mut counter.replies);
         let (step, line) = match counter.step {
-            Step::Nothing => {
+            ClientStep::Nothing => {
                 counter.key = FIRST + world.draws.below(NUMBERS);
-                (Step::Watches, format!("WATCH {}", counter.key))
+                (ClientStep::Watches, format!("WATCH {}", counter.key))
             }
-            Step::Watches => {
+            ClientStep::Watches => {
                 assert_eq!(replies, "+OK\r\n");
-                (Step::Reads, format!("GET {}", counter.key))
+                (ClientStep::Reads, format!("GET {}", counter.key))
             }
-            Step::Reads => {
+            ClientStep::Reads => {
                 let read = replies.lines().nth(1).map_or(0, |read| read.parse().expect("a number is stored there"));
-                (Step::Stores(read), format!("MULTI\r\nSET {} {}\r\nEXEC", counter.key, read + 1))
+                (ClientStep::Stores(read), format!("MULTI\r\nSET {} {}\r\nEXEC", counter.key, read + 1))
             }
-            Step::Stores(read) => {
+            ClientStep::Stores(read) => {
                 match replies.strip_prefix(QUEUED) {
                     Some("*1\r\n+OK\r\n") => {
                         let is_new = self.counted.entry(counter.key).or_default().insert(read);
@@ -100,15 +100,15 @@ impl Counting {
                     Some("*-1\r\n") => self.failed += 1,
                     _ => panic!("received {replies:?}"),
                 }
-                return counter.step = Step::Nothing;
+                return counter.step = ClientStep::Nothing;
             }
         };
         counter.step = step;
         world.talk(number, &line, 20);
-        if step == Step::Watches && self.is_ready(number, world) {
+        if step == ClientStep::Watches && self.is_ready(number, world) {
             return;
         }
-        self.elsewhere += u64::from(step == Step::Watches);
+        self.elsewhere += u64::from(step == ClientStep::Watches);
     }
 }
 

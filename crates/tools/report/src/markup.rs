@@ -5,11 +5,11 @@
 pub struct Element {
     name: &'static str,
     attributes: Vec<(&'static str, String)>,
-    children: Vec<Node>,
+    children: Vec<MarkupNode>,
 }
 
 #[derive(Clone, Debug)]
-enum Node {
+enum MarkupNode {
     Element(Element),
     Text(String),
     /// Written unescaped; only for text that is compiled in.
@@ -64,22 +64,22 @@ impl Element {
     }
     /// With text at its end.
     pub fn text(mut self, text: impl ToString) -> Element {
-        self.children.push(Node::Text(text.to_string()));
+        self.children.push(MarkupNode::Text(text.to_string()));
         self
     }
     /// With another element at its end.
     pub fn child(mut self, child: Element) -> Element {
-        self.children.push(Node::Element(child));
+        self.children.push(MarkupNode::Element(child));
         self
     }
     /// With more elements at its end.
     pub fn children(mut self, children: impl IntoIterator<Item = Element>) -> Element {
-        self.children.extend(children.into_iter().map(Node::Element));
+        self.children.extend(children.into_iter().map(MarkupNode::Element));
         self
     }
     /// With text at its end that is written unescaped, such as a style sheet.
     pub fn verbatim(mut self, text: &'static str) -> Element {
-        self.children.push(Node::Verbatim(text));
+        self.children.push(MarkupNode::Verbatim(text));
         self
     }
 
@@ -103,9 +103,9 @@ impl Element {
         }
         for child in &self.children {
             match child {
-                Node::Element(child) => child.write(out),
-                Node::Text(text) => escape(text, out),
-                Node::Verbatim(text) => out.push_str(text),
+                MarkupNode::Element(child) => child.write(out),
+                MarkupNode::Text(text) => escape(text, out),
+                MarkupNode::Verbatim(text) => out.push_str(text),
             }
         }
         out.push_str("</");

@@ -80,7 +80,7 @@ impl NetworkMap<'_> {
 
     /// Draws it.
     pub fn draw(&self) -> Element {
-        let layout = Layout::of(self.network);
+        let layout = MapLayout::of(self.network);
         let channels = self.network.channels.iter().zip(&self.answer.channels);
         let lines: Vec<Element> = if self.network.channels.len() <= FEW_CHANNELS {
             channels.filter_map(|(channel, done)| self.channel(&layout, channel, done)).collect()
@@ -103,7 +103,7 @@ impl NetworkMap<'_> {
         if self.title.is_empty() { String::new() } else { format!("{}. ", self.title) }
     }
 
-    fn channel(&self, layout: &Layout, channel: &Channel, done: &ChannelStatistics) -> Option<Element> {
+    fn channel(&self, layout: &MapLayout, channel: &Channel, done: &ChannelStatistics) -> Option<Element> {
         let (Place::Router(from), Place::Router(to)) = (channel.from, channel.to) else { return None };
         let heat = self.heat_of(done);
         let path = element("path").class(format!("channel heat{heat}")).attribute("d", layout.way(from, to));
@@ -121,7 +121,7 @@ impl NetworkMap<'_> {
     }
 
     /// The channels as one line for each step of heat, the hottest last, on top of the others.
-    fn lines_by_heat(&self, layout: &Layout) -> Vec<Element> {
+    fn lines_by_heat(&self, layout: &MapLayout) -> Vec<Element> {
         let mut ways = vec![String::new(); HEATS];
         for (channel, done) in self.network.channels.iter().zip(&self.answer.channels) {
             if let (Place::Router(from), Place::Router(to)) = (channel.from, channel.to) {
@@ -132,7 +132,7 @@ impl NetworkMap<'_> {
         drawn.map(|(heat, way)| element("path").class(format!("channel heat{heat}")).attribute("d", way)).collect()
     }
 
-    fn router(&self, layout: &Layout, router: usize) -> Element {
+    fn router(&self, layout: &MapLayout, router: usize) -> Element {
         let (x, y) = layout.places[router];
         let blocking = mean_blocking(self.answer, router);
         let heat = heat(blocking, self.hottest_router);
@@ -157,7 +157,7 @@ impl NetworkMap<'_> {
     }
 
     /// The nodes, in a row below the router that they are attached to.
-    fn nodes(&self, layout: &Layout) -> Vec<Element> {
+    fn nodes(&self, layout: &MapLayout) -> Vec<Element> {
         let mut seen = vec![0_usize; layout.places.len()];
         let home = |node: usize| match self.network.channels[self.network.injection[node].0 as usize].to {
             Place::Router(router) => Some(router.0 as usize),
@@ -243,7 +243,7 @@ pub fn heat_scale(name: &str, hottest: f64, text_of: impl Fn(f64) -> String) -> 
 const FLATTEST: f64 = 0.24;
 
 /// Where the routers lie on the paper.
-struct Layout {
+struct MapLayout {
     /// Whether it is stretched: then so many channels lie side by side that none is bent around routers.
     is_flat: bool,
     places: Vec<(f64, f64)>,
@@ -251,8 +251,8 @@ struct Layout {
     height: f64,
 }
 
-impl Layout {
-    fn of(network: &FlitNetwork) -> Layout {
+impl MapLayout {
+    fn of(network: &FlitNetwork) -> MapLayout {
         let given: Vec<(f64, f64)> =
             network.routers.iter().map(|router| (f64::from(router.position.0), f64::from(router.position.1))).collect();
         let scale = SPACING / nearest(&given);
@@ -264,7 +264,7 @@ impl Layout {
         let lay = |place: &(f64, f64)| ((place.0 - left) * scale + MARGIN, (place.1 - top) * scale * stretch + MARGIN);
         let places: Vec<(f64, f64)> = given.iter().map(lay).collect();
         let most = |of: fn(&(f64, f64)) -> f64| places.iter().map(of).fold(0.0, f64::max) + MARGIN;
-        Layout { is_flat: stretch > 1.0, width: most(|place| place.0), height: most(|place| place.1), places }
+        MapLayout { is_flat: stretch > 1.0, width: most(|place| place.0), height: most(|place| place.1), places }
     }
 
     /// The line of the channel from one router to another, on the right-hand side of its direction.
@@ -296,7 +296,7 @@ impl ChannelShading {
     }
 }
 
-impl Layout {
+impl MapLayout {
     /// Whether the straight line between two routers runs through another, so that the channel must bend around it.
     fn obstructed(&self, from: RouterId, to: RouterId) -> bool {
         if self.is_flat || self.places.len() > FEW_ROUTERS {

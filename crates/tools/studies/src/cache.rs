@@ -8,7 +8,7 @@ use std::fmt::Debug;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::runs::Job;
+use super::runs::StudyRun;
 
 /// A hash of the sources of everything on which an answer depends: engines, programs, presets, jobs.
 pub const VERSION: &str = env!("MAQUETTE_SIMULATED_BY");
@@ -26,13 +26,13 @@ pub trait RunCache: Sync {
 ///
 /// # Errors
 /// Those of `run`.
-pub fn once<J: Job + Debug, A: Serialize + DeserializeOwned>(
+pub fn once<J: StudyRun + Debug, A: Serialize + DeserializeOwned>(
     cache: Option<&dyn RunCache>,
     paper: &str,
     job: &J,
     run: &(dyn Fn(&J) -> Result<A, String> + Sync),
 ) -> Result<A, String> {
-    let Some(cache) = cache.filter(|_| !job.alone()) else { return run(job) };
+    let Some(cache) = cache.filter(|_| !job.is_exclusive()) else { return run(job) };
     let name = format!("{paper} {job:?}");
     if let Some(answer) = cache.find(&name).and_then(|cached| serde_json::from_str(&cached).ok()) {
         return Ok(answer);
@@ -90,14 +90,14 @@ mod tests {
     }
 
     /// The answers of a paper's fastest runs are the same after having been kept.
-    fn answers_survive_the_cache<J: Job + Debug, A: Serialize + DeserializeOwned + Debug>(
+    fn answers_survive_the_cache<J: StudyRun + Debug, A: Serialize + DeserializeOwned + Debug>(
         jobs: Vec<J>,
         run: fn(&J) -> Result<A, String>,
     ) {
         let memory = Memory::default();
         let mut jobs = plan(jobs);
         jobs.sort_by(|one, other| one.cost().total_cmp(&other.cost()));
-        for job in jobs.iter().filter(|job| !job.alone()).take(3) {
+        for job in jobs.iter().filter(|job| !job.is_exclusive()).take(3) {
             let first = once(Some(&memory), "paper", job, &run).unwrap();
             let again: A = once(Some(&memory), "paper", job, &|_| Err("run again".to_string())).unwrap();
             assert_eq!(format!("{first:?}"), format!("{again:?}"), "{job}");

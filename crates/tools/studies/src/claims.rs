@@ -206,7 +206,7 @@ impl Claims {
     /// # Errors
     /// What is wrong with `text`, and in which line.
     pub fn parse(file: &'static str, text: &str) -> Result<Claims, ClaimsError> {
-        let mut reader = Reader { file, text, difference_percent: 0.0 };
+        let mut reader = ClaimsReader { file, text, difference_percent: 0.0 };
         let parsed = toml::Deserializer::parse(text).map_err(Misread::unparsed);
         let written: File = parsed.and_then(reading::read).map_err(|misread| reader.misread(misread))?;
         reader.difference_percent = written.difference.percent;
@@ -232,13 +232,13 @@ impl Claims {
 }
 
 /// Turns the text into claims, and says where something is wrong.
-struct Reader<'a> {
+struct ClaimsReader<'a> {
     file: &'static str,
     text: &'a str,
     difference_percent: f64,
 }
 
-impl Reader<'_> {
+impl ClaimsReader<'_> {
     fn line(&self, span: &Range<usize>) -> usize {
         self.text.get(..span.start).map_or(1, |before| before.matches('\n').count() + 1)
     }

@@ -28,14 +28,14 @@ pub struct Quantity {
     /// Its name in claims.toml.
     pub name: &'static str,
     /// Its number in each case.
-    pub cases: Vec<Case>,
+    pub cases: Vec<CaseValue>,
     /// If it is a mean over cells of a table: the cell that is farthest off, and by how much.
     pub worst: Option<String>,
 }
 
 /// A number of a quantity.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Case {
+pub struct CaseValue {
     /// The case, in words; empty if there is only one.
     pub place: String,
     /// The number.
@@ -72,7 +72,7 @@ impl Findings {
     /// The same with a quantity that has a number for each of some cases.
     #[must_use]
     pub fn with(mut self, name: &'static str, cases: impl IntoIterator<Item = (String, f64)>) -> Findings {
-        let cases = cases.into_iter().map(|(place, value)| Case { place, value }).collect();
+        let cases = cases.into_iter().map(|(place, value)| CaseValue { place, value }).collect();
         self.quantities.push(Quantity { name, cases, worst: None });
         self
     }
@@ -85,7 +85,7 @@ impl Findings {
         let mean = cells.iter().map(|cell| deviation(cell).abs()).sum::<f64>() / cells.len() as f64;
         let worst = cells.iter().max_by(|one, other| deviation(one).abs().total_cmp(&deviation(other).abs()));
         let worst = worst.map(|cell| format!("{} {:+.0} %", cell.place, deviation(cell)));
-        let cases = if cells.is_empty() { Vec::new() } else { vec![Case { place: String::new(), value: mean }] };
+        let cases = if cells.is_empty() { Vec::new() } else { vec![CaseValue { place: String::new(), value: mean }] };
         self.quantities.push(Quantity { name, cases, worst });
         self
     }

@@ -28,12 +28,12 @@ pub use cache::{RunCache, VERSION};
 pub use claims::{Claim, Claims, ClaimsError, Condition, Difference, Kind};
 pub use condition::{Bound, Data, Limit, Tolerance};
 pub use costs::Costs;
-pub use findings::{Case, Cell, Findings, Ours, Quantity};
+pub use findings::{CaseValue, Cell, Findings, Ours, Quantity};
 pub use outcome::{Check, JudgedCondition, Outcome, Verdict, tally};
 pub use points::{By, FigurePoint, Point, Value, points};
 pub use render::plain;
 pub use robustness::{DRAWS, Robustness, RobustnessError, robustness};
-pub use runs::{Job, MissingAnswer, Progress, Runs, Watch, plan, run_all};
+pub use runs::{MissingAnswer, Progress, Runs, StudyRun, Watch, plan, run_all};
 
 use experiment::Provenance;
 use report::Element;
@@ -188,7 +188,7 @@ fn chapter(paper: PaperName, watch: &Watch<'_>, cache: Option<&dyn RunCache>) ->
 }
 
 /// `run`, which is skipped where `cache` has an answer of `paper`.
-fn once<J: Job + Debug, A: Serialize + DeserializeOwned>(
+fn once<J: StudyRun + Debug, A: Serialize + DeserializeOwned>(
     cache: Option<&dyn RunCache>,
     paper: PaperName,
     run: fn(&J) -> Result<A, String>,
@@ -207,9 +207,9 @@ pub fn estimate(paper: PaperName) -> (usize, f64) {
     }
 }
 
-fn costs<J: Job, A>(studies: &[Study<J, A>], per_second: f64) -> (usize, f64) {
+fn costs<J: StudyRun, A>(studies: &[Study<J, A>], per_second: f64) -> (usize, f64) {
     let jobs = plan(studies.iter().flat_map(|study| (study.jobs)()));
-    (jobs.len(), jobs.iter().map(Job::cost).sum::<f64>() / per_second)
+    (jobs.len(), jobs.iter().map(StudyRun::cost).sum::<f64>() / per_second)
 }
 
 /// A paper as a whole, as the report describes it.
@@ -250,7 +250,7 @@ pub struct Subject<'a, J, A> {
     pub points: &'a [Point<J, A>],
 }
 
-fn conclude<J: Job, A: Send>(
+fn conclude<J: StudyRun, A: Send>(
     subject: Subject<'_, J, A>,
     paper: Paper,
     run: &(dyn Fn(&J) -> Result<A, String> + Sync),
@@ -270,7 +270,7 @@ fn conclude<J: Job, A: Send>(
 }
 
 /// The outcome of a claim of `file`; nothing if no study treats it.
-fn judge<J: Job, A>(
+fn judge<J: StudyRun, A>(
     studies: &[Study<J, A>],
     file: &'static str,
     claim: &Claim,
@@ -282,7 +282,7 @@ fn judge<J: Job, A>(
 }
 
 /// What was run, in a line: the number of runs and the first and the last of them.
-fn ran<J: Job, A>(jobs: &[J], runs: &Runs<J, A>) -> String {
+fn ran<J: StudyRun, A>(jobs: &[J], runs: &Runs<J, A>) -> String {
     let ended = jobs.iter().filter(|job| runs.get(job).is_ok()).count();
     match (jobs.first(), jobs.last()) {
         (Some(first), Some(last)) if jobs.len() > 1 => {

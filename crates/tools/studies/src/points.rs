@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use serde::Serialize;
 
-use super::runs::{Job, MissingAnswer, Runs, plan, run_all};
+use super::runs::{MissingAnswer, Runs, StudyRun, plan, run_all};
 use super::{PaperName, Subject, Watch, bcast, cm5, lh, moc, postal};
 
 /// A number of a figure or table, and how to have it.
@@ -31,7 +31,7 @@ pub enum Value<J, A> {
     Computed(fn() -> Result<f64, MissingAnswer>),
 }
 
-impl<J: Job, A> Value<J, A> {
+impl<J: StudyRun, A> Value<J, A> {
     fn jobs(&self) -> Vec<J> {
         match self {
             Value::OfRun(job, _) => vec![job.clone()],
@@ -130,7 +130,7 @@ pub fn points(paper: PaperName, watch: &Watch<'_>) -> Result<Vec<FigurePoint>, S
     }
 }
 
-fn computed<J: Job + Debug, A: Send>(
+fn computed<J: StudyRun + Debug, A: Send>(
     paper: PaperName,
     subject: &Subject<'_, J, A>,
     run: fn(&J) -> Result<A, String>,

@@ -3,11 +3,20 @@
 use serde_json::Value;
 
 use super::outcome::{self, Check, JudgedCondition, Outcome, Verdict};
-use super::{By, Chapter, Claim, Condition, Drawing, Job, MissingAnswer, Paper, Point, Runs, Study, Subject};
-use report::{Cell, Element, Page, Table, compact, element, fixed};
+use super::{By, Chapter, Claim, Condition, Drawing, MissingAnswer, Paper, Point, Runs, Study, StudyRun, Subject};
+use report::{Axis, Cell, Element, LineChart, Mark, Page, Series, Table, compact, element, fixed};
 
 /// How many numbers of a condition are shown without expanding them.
 const SHOWN_AT_ONCE: usize = 5;
+
+/// A line of a chart: its name, its mark, its points.
+pub type ChartLine = (String, Mark, Vec<(f64, f64)>);
+
+/// A chart of lines.
+pub fn chart(title: &str, x: Axis, y: Axis, lines: Vec<ChartLine>) -> Element {
+    let series = lines.into_iter().map(|(name, mark, points)| Series { name, mark, points }).collect();
+    LineChart { title: title.to_string(), x, y, series, baseline: None }.draw()
+}
 
 /// The whole report: a page for a single paper, or one page with a part for each of several.
 pub fn page(chapters: &[Chapter]) -> String {
@@ -40,7 +49,7 @@ pub fn page(chapters: &[Chapter]) -> String {
 }
 
 /// The sections about one paper.
-pub fn sections<J: Job, A>(
+pub fn sections<J: StudyRun, A>(
     paper: &Paper,
     subject: &Subject<'_, J, A>,
     outcomes: &[Outcome],
@@ -94,7 +103,7 @@ fn tally_of(outcomes: &[Outcome]) -> [usize; 5] {
 }
 
 /// The table of contents.
-fn contents<J: Job, A>(paper: &Paper, studies: &[Study<J, A>]) -> Element {
+fn contents<J: StudyRun, A>(paper: &Paper, studies: &[Study<J, A>]) -> Element {
     let links = studies.iter().map(|study| {
         let target = format!("#{}", anchor(paper, study.place));
         element("li").child(element("a").attribute("href", target).text(capitalised(study.place)))
@@ -111,7 +120,7 @@ fn badge(verdict: Verdict) -> Element {
 }
 
 /// The table at the top: each claim with its verdict and a link to its section.
-fn verdicts<J: Job, A>(paper: &Paper, studies: &[Study<J, A>], outcomes: &[Outcome]) -> Element {
+fn verdicts<J: StudyRun, A>(paper: &Paper, studies: &[Study<J, A>], outcomes: &[Outcome]) -> Element {
     let mut table = Table::with_head(&["claim", "verdict", "where", "kind", "published", "ours", "error"]).stacking();
     for outcome in outcomes {
         let link = element("a").attribute("href", format!("#{}", outcome.id)).child(element("code").text(&outcome.id));
@@ -145,7 +154,7 @@ fn machines(paper: &Paper) -> Element {
         .child(table.draw())
 }
 
-fn section<J: Job, A>(
+fn section<J: StudyRun, A>(
     paper: &Paper,
     (study, point): (&Study<J, A>, Option<&Point<J, A>>),
     outcomes: &[Outcome],

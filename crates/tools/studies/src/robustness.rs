@@ -14,7 +14,7 @@ use experiment::build;
 use super::claims::{Claim, ClaimsError};
 use super::costs::{Costs, SPREAD};
 use super::outcome::{Outcome, Verdict};
-use super::runs::{Job, Progress, Runs, Watch, plan, run_all};
+use super::runs::{Progress, Runs, StudyRun, Watch, plan, run_all};
 use super::{Paper, PaperName, Study, Subject, bcast, cm5, lh, moc, postal};
 
 /// Why robustness can't be counted.
@@ -245,7 +245,7 @@ pub fn robustness<E: From<RobustnessError>>(
     }
 }
 
-fn continued<J: Job + Debug, A: Send, E: From<RobustnessError>>(
+fn continued<J: StudyRun + Debug, A: Send, E: From<RobustnessError>>(
     subject: &Subject<'_, J, A>,
     paper: Paper,
     run: fn(&J, Costs) -> Result<A, String>,
@@ -256,7 +256,7 @@ fn continued<J: Job + Debug, A: Send, E: From<RobustnessError>>(
 ) -> Result<(), E> {
     let Subject { studies, other, .. } = subject;
     // What is measured in wall time does not depend on costs.
-    let is_timed = |study: &&Study<J, A>| (study.jobs)().iter().any(Job::alone);
+    let is_timed = |study: &&Study<J, A>| (study.jobs)().iter().any(StudyRun::is_exclusive);
     let timed: Vec<&str> = studies.iter().filter(is_timed).flat_map(|study| study.claims).copied().collect();
     let of_this_build = before.filter(|before| before.judged_by == JUDGED_BY);
     let mut counted = of_this_build.unwrap_or_else(|| Robustness::none(&paper, &timed));

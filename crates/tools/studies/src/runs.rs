@@ -8,11 +8,11 @@ use std::sync::{Mutex, PoisonError};
 use experiment::parallel;
 
 /// Something that can be run.
-pub trait Job: Clone + Ord + Display + Send + Sync {
+pub trait StudyRun: Clone + Ord + Display + Send + Sync {
     /// Its approximate work, in units that only have to agree among jobs.
     fn cost(&self) -> f64;
     /// Whether its wall time is measured, so that nothing may run beside it.
-    fn alone(&self) -> bool;
+    fn is_exclusive(&self) -> bool;
 }
 
 /// The progress of the runs.
@@ -53,7 +53,7 @@ pub enum MissingAnswer {
     Failed(String, String),
 }
 
-impl<J: Job, A> Runs<J, A> {
+impl<J: StudyRun, A> Runs<J, A> {
     /// Runs that were made elsewhere, with their results.
     pub fn of(ended: impl IntoIterator<Item = (J, A)>) -> Runs<J, A> {
         Runs { ended: ended.into_iter().map(|(job, answer)| (job, Ok(answer))).collect() }
@@ -86,21 +86,21 @@ impl<J: Job, A> Runs<J, A> {
 }
 
 /// Each of `jobs` once, however often it is listed.
-pub fn plan<J: Job>(jobs: impl IntoIterator<Item = J>) -> Vec<J> {
+pub fn plan<J: StudyRun>(jobs: impl IntoIterator<Item = J>) -> Vec<J> {
     let distinct: std::collections::BTreeSet<J> = jobs.into_iter().collect();
     distinct.into_iter().collect()
 }
 
 /// Runs all of `jobs` by `run`: those that may run beside others on `watch.threads` threads, the longest first, then
 /// the rest one by one. The results do not depend on which thread ran what.
-pub fn run_all<J: Job, A: Send>(
+pub fn run_all<J: StudyRun, A: Send>(
     jobs: &[J],
     run: &(dyn Fn(&J) -> Result<A, String> + Sync),
     watch: &Watch<'_>,
 ) -> Runs<J, A> {
-    let all: f64 = jobs.iter().map(Job::cost).sum();
-    let (mut alone, mut together): (Vec<&J>, Vec<&J>) = jobs.iter().partition(|job| job.alone());
-    for queue in [&mut together, &mut alone] {
+    let all: f64 = jobs.iter().map(StudyRun::cost).sum();
+    let (mut exclusive, mut concurrent): (Vec<&J>, Vec<&J>) = jobs.iter().partition(|job| job.is_exclusive());
+    for queue in [&mut concurrent, &mut exclusive] {
         queue.sort_by(|one, other| other.cost().total_cmp(&one.cost()));
     }
     let ended = Mutex::new((0, 0.0));
@@ -108,14 +108,14 @@ pub fn run_all<J: Job, A: Send>(
         let mut ended = ended.lock().unwrap_or_else(PoisonError::into_inner);
         let (done, work) = &mut *ended;
         *done += usize::from(job.is_some());
-        *work += job.map_or(0.0, Job::cost);
+        *work += job.map_or(0.0, StudyRun::cost);
         let share = if all > 0.0 { *work / all } else { 1.0 };
         let last = job.map(ToString::to_string);
         (watch.progress)(Progress { done: *done, total: jobs.len(), share, last: last.as_deref() });
     };
     report_progress(None);
     let mut runs = Runs { ended: BTreeMap::new() };
-    for (queue, threads) in [(together, watch.threads), (alone, 1)] {
+    for (queue, threads) in [(concurrent, watch.threads), (exclusive, 1)] {
         let progress = |_, place: usize| report_progress(queue.get(place).copied());
         let watch = parallel::Watch { progress: &progress, interrupted: watch.interrupted, threads };
         let answers = parallel::map(&queue, &watch, |job| run(job));
@@ -131,11 +131,11 @@ mod tests {
 
     use super::*;
 
-    impl Job for u32 {
+    impl StudyRun for u32 {
         fn cost(&self) -> f64 {
             f64::from(*self)
         }
-        fn alone(&self) -> bool {
+        fn is_exclusive(&self) -> bool {
             self.is_multiple_of(10)
         }
     }

@@ -45,7 +45,7 @@ pub(super) struct Case<J, A> {
 }
 
 /// Checks that each of `cases` is judged as it says, and that every claim that needs runs has a case.
-pub(super) fn each_judge_can_say_no<J: Job, A: Send>(
+pub(super) fn each_judge_can_say_no<J: StudyRun, A: Send>(
     studies: &[Study<J, A>],
     paper: Result<Paper, ClaimsError>,
     cases: &[Case<J, A>],
@@ -67,7 +67,7 @@ pub(super) fn each_judge_can_say_no<J: Job, A: Send>(
 /// Checks that every condition of the claims of `cases` fails with some runs: those that meet the claim, each changed
 /// at random by `change`. Those that `no_run_decides` are excepted: they are computed without any run, and tested next
 /// to their study.
-pub(super) fn every_condition_can_fail<J: Job, A: Send>(
+pub(super) fn every_condition_can_fail<J: StudyRun, A: Send>(
     studies: &[Study<J, A>],
     paper: Result<Paper, ClaimsError>,
     cases: &[Case<J, A>],
@@ -122,7 +122,7 @@ pub(super) fn failing(paper: &Result<Paper, ClaimsError>, id: &str, findings: Fi
     failed(&judged.unwrap_or_else(|error| panic!("{error}")))
 }
 
-fn outcome<J: Job, A: Send>(
+fn outcome<J: StudyRun, A: Send>(
     studies: &[Study<J, A>],
     paper: &Paper,
     id: &str,

@@ -81,16 +81,16 @@ pub fn waiting_ends_at_its_time<W: Subject>(world: &W, ranks: u32) {
 
 /// Every rank exchanges with every other, whatever their number.
 pub fn every_rank_reaches_every_other<W: Subject>(world: &W, ranks: u32) {
-    for (rank, received) in run(world, ranks, &Exchange) {
+    for (rank, received) in run(world, ranks, &PairwiseExchange) {
         let expected: Vec<Rank> = (0..ranks).map(Rank).filter(|&other| other != rank).collect();
         assert_eq!(received.iter().map(|&(from, _)| from).collect::<Vec<_>>(), expected, "rank {rank}");
     }
 }
 
 /// Every pair exchanges a message both ways, the lower rank first, so that no send needs a buffer.
-struct Exchange;
+struct PairwiseExchange;
 
-impl Program for Exchange {
+impl Program for PairwiseExchange {
     /// Each sender that this rank received from, and when it had the message.
     type Output = Vec<(Rank, Time)>;
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Self::Output> {
@@ -344,7 +344,7 @@ pub fn a_ring_of_receives_is_a_deadlock<W: Subject>(world: &W, ranks: u32) {
 /// The same program on the same world gives the same results at the same times.
 pub fn two_runs_are_the_same<W: Subject>(make: &impl Fn(u32) -> W, ranks: u32) {
     let world = make(ranks);
-    let first = run(&world, ranks, &Exchange);
-    assert_eq!(first, run(&world, ranks, &Exchange), "the same world again");
-    assert_eq!(first, run(&make(ranks), ranks, &Exchange), "another world of the same kind");
+    let first = run(&world, ranks, &PairwiseExchange);
+    assert_eq!(first, run(&world, ranks, &PairwiseExchange), "the same world again");
+    assert_eq!(first, run(&make(ranks), ranks, &PairwiseExchange), "another world of the same kind");
 }

@@ -41,7 +41,7 @@ pub struct Faults {
 }
 
 /// A message under way.
-struct Sent<M> {
+struct MessageUnderWay<M> {
     from: Node,
     to: Node,
     delivery: Delivery,
@@ -57,7 +57,7 @@ pub struct Network<M> {
     pub lost: u64,
     /// The arrival times of messages, with their numbers.
     under_way: BinaryHeap<Reverse<(u64, u64)>>,
-    messages: BTreeMap<u64, Sent<M>>,
+    messages: BTreeMap<u64, MessageUnderWay<M>>,
     last_arrival: BTreeMap<(Node, Node), u64>,
     stopped_until: BTreeMap<Node, u64>,
 }
@@ -87,12 +87,12 @@ impl<M: Clone> Network<M> {
             return;
         } else if self.draws.percent(self.faults.repeated) {
             let late = 1 + self.draws.below(LATE * self.faults.delay);
-            self.arrives(now + late, Sent { from, to, delivery, message: message.clone() });
+            self.arrives(now + late, MessageUnderWay { from, to, delivery, message: message.clone() });
         }
-        self.arrives(arrival, Sent { from, to, delivery, message });
+        self.arrives(arrival, MessageUnderWay { from, to, delivery, message });
     }
 
-    fn arrives(&mut self, at: u64, sent: Sent<M>) {
+    fn arrives(&mut self, at: u64, sent: MessageUnderWay<M>) {
         self.under_way.push(Reverse((at, self.sent)));
         self.messages.insert(self.sent, sent);
         self.sent += 1;
@@ -102,7 +102,7 @@ impl<M: Clone> Network<M> {
     pub fn next_at(&mut self) -> Option<u64> {
         loop {
             let Reverse((at, number)) = *self.under_way.peek()?;
-            let Sent { to, delivery, .. } = self.messages.get(&number)?;
+            let MessageUnderWay { to, delivery, .. } = self.messages.get(&number)?;
             let until = self.stopped_until.get(to).copied().unwrap_or(0);
             if at >= until {
                 return Some(at);
@@ -122,7 +122,7 @@ impl<M: Clone> Network<M> {
     pub fn receive(&mut self) -> Option<(u64, Node, Node, M)> {
         let at = self.next_at()?;
         let Reverse((_, number)) = self.under_way.pop()?;
-        let Sent { from, to, message, .. } = self.messages.remove(&number)?;
+        let MessageUnderWay { from, to, message, .. } = self.messages.remove(&number)?;
         if matches!(to, Node::Server(_)) && self.draws.percent(self.faults.stops) {
             self.stopped_until.insert(to, at + 1 + self.draws.below(self.faults.stopped));
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use endpoint::Message;
 use maquette_linear_hash::{
-    Body, Client, ClientOutput, Entry, Growth, Key, Operation, Outcome, Request, Scan, ScanKind, ScanOutput,
+    Body, Client, ClientOutput, Growth, Key, KeyValue, Operation, Outcome, Request, Scan, ScanKind, ScanOutput,
     ScanRequest, Server, ServerOutput, Table, ToClient, ToServer, h,
 };
 use quantities::splitmix64::Draws;
@@ -340,7 +340,7 @@ impl Simulation {
     }
 
     /// The tables of the servers that are in the file.
-    fn tables(&self) -> impl Iterator<Item = (u32, &Table<Entry<Key, Body>>)> {
+    fn tables(&self) -> impl Iterator<Item = (u32, &Table<KeyValue<Key, Body>>)> {
         (0..).zip(&self.servers).filter_map(|(number, suspect)| Some((number, suspect.server.table()?)))
     }
 
@@ -352,7 +352,7 @@ impl Simulation {
             return Some(format!("servers {servers:?} in files of {buckets:?}"));
         }
         let mut entries = self.tables().flat_map(|(number, table)| table.entries().map(move |it| (number, table, it)));
-        let is_misplaced = |(number, table, it): &(u32, &Table<Entry<Key, Body>>, &Entry<Key, Body>)| {
+        let is_misplaced = |(number, table, it): &(u32, &Table<KeyValue<Key, Body>>, &KeyValue<Key, Body>)| {
             h(table.level(), hash(key_number(&it.key), self.seed)) != *number
         };
         let (number, _, entry) = entries.find(is_misplaced)?;

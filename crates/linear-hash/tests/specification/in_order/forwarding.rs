@@ -2,7 +2,7 @@
 
 use endpoint::Message;
 use maquette_linear_hash::{
-    Client, ClientOutput, Extent, Growth, Operation, Outcome, Place, Request, Server, ToClient, h,
+    Client, ClientOutput, EntryPlace, Extent, Growth, Operation, Outcome, Request, Server, ToClient, h,
 };
 use quantities::{Duration, Time};
 
@@ -26,7 +26,7 @@ fn splitting(servers: u32) -> File {
 /// Whether the entry of a key with this hash is moving between servers.
 fn is_in_flight(file: &File, c: u64) -> bool {
     let tables = (0..).zip(&file.servers).filter_map(|(number, server)| Some((number, server.table()?)));
-    tables.filter(|(number, table)| h(table.level(), c) == *number).all(|(_, table)| table.place(c) != Place::Held)
+    tables.filter(|(number, table)| h(table.level(), c) == *number).all(|(_, table)| table.place(c) != EntryPlace::Held)
 }
 
 /// Every state of a real server's split, message by message; every image that is not ahead of the file; every server

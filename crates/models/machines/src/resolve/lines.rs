@@ -6,7 +6,7 @@ use super::{bounded, listed, missing};
 use crate::description::fields::{Channels, Line as LineFields};
 use crate::error::Fault;
 use crate::model::{Channel, Place};
-use crate::topology::{Kind, Line, OwnLine, Plan, Topology};
+use crate::topology::{ChannelClass, Kind, OwnLine, Plan, Topology};
 
 /// The most slots of a buffer.
 const MOST_SLOTS: u32 = 1 << 20;
@@ -45,7 +45,7 @@ pub(super) fn channels(kinds: &Kinds, virtual_channels: u32, plan: &mut Plan) ->
             }
         };
         let like = kinds.of(channel.line);
-        let at_node = matches!(channel.line, Line::Injection | Line::Ejection);
+        let at_node = matches!(channel.line, ChannelClass::Injection | ChannelClass::Ejection);
         channels.push(Channel {
             from: channel.from,
             to: channel.to,
@@ -138,13 +138,13 @@ impl Kinds {
         Err(Fault::value(field, Duration::ZERO, allowed))
     }
 
-    fn of(&self, line: Line) -> ResolvedChannel {
+    fn of(&self, line: ChannelClass) -> ResolvedChannel {
         match line {
-            Line::Injection => self.injection,
-            Line::Ejection => self.ejection,
-            Line::Network => self.network,
-            Line::Global => self.global,
-            Line::Own(index) => self.own[index as usize],
+            ChannelClass::Injection => self.injection,
+            ChannelClass::Ejection => self.ejection,
+            ChannelClass::Network => self.network,
+            ChannelClass::Global => self.global,
+            ChannelClass::Own(index) => self.own[index as usize],
         }
     }
 }

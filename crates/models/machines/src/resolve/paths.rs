@@ -4,14 +4,14 @@ use crate::error::{Fault, Problem};
 use crate::model::{FlitNetwork, NodeId};
 use crate::routing::deadlock::VirtualChannel;
 use crate::routing::{Ground, Routing, Rule};
-use crate::topology::Layout;
+use crate::topology::PlannedTopology;
 
 const FIELD: &str = "routing.rule";
 
 /// The rule, requested or the topology's own, made ready.
 pub(super) fn routing(
     rule: Option<Rule>,
-    layout: &mut Layout,
+    layout: &mut PlannedTopology,
     virtual_channels: u32,
 ) -> Result<(Rule, Routing), Fault> {
     let mut ground = Ground::of(layout, virtual_channels);

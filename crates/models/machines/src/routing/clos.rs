@@ -6,7 +6,7 @@
 //! networks the choices together are the choice of the layer.
 
 use super::deadlock::VirtualChannel;
-use super::{Ground, Header, NetworkView, RouteState, RouterView, Row, Step};
+use super::{Ground, NetworkView, PacketHeader, RouteState, RouterView, Row, Step};
 use crate::model::{ChannelId, FlitNetwork};
 use crate::topology::{LayeredMesh, Levels};
 
@@ -16,7 +16,7 @@ pub struct Clos {
     arity: usize,
     height: usize,
     /// For every router, where it stands.
-    places: Vec<Place>,
+    places: Vec<RouterPlace>,
     /// For every level but the top one, the channels up of a router.
     parents: Vec<u32>,
     /// The channels up of every router but the top ones.
@@ -31,7 +31,7 @@ pub struct Clos {
 
 /// Where a router stands.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct RouterPlace {
     /// Its level less one.
     level: u32,
     /// The number of the Clos network of this height that it is a top router of.
@@ -71,9 +71,9 @@ impl Row for Clos {
 
     #[inline]
     fn step<N: NetworkView>(&self, view: &RouterView<'_, N>, _: &mut RouteState) -> Step<'_> {
-        let RouterView { at, header: Header { source, destination, .. }, .. } = *view;
+        let RouterView { at, header: PacketHeader { source, destination, .. }, .. } = *view;
         let router = at.0 as usize;
-        let Place { level, network, up } = self.places[router];
+        let RouterPlace { level, network, up } = self.places[router];
         let level = level as usize;
         let (target, digit) = self.digits[destination.0 as usize * self.height + level];
         if target == network {
@@ -104,7 +104,11 @@ impl Clos {
         let (mut tops, mut first_up) = (1, 0);
         for (level, &size) in (0..).zip(&levels) {
             let own = parents.get(level as usize).copied().unwrap_or(0);
-            places.extend((0..size).map(|number| Place { level, network: number / tops, up: first_up + number * own }));
+            places.extend((0..size).map(|number| RouterPlace {
+                level,
+                network: number / tops,
+                up: first_up + number * own,
+            }));
             first_up += size * own;
             tops *= own;
         }

@@ -15,7 +15,7 @@
 use std::cell::{Cell, RefCell};
 
 use crate::model::{ChannelId, FlitNetwork, NodeId, Place, RouterId};
-use crate::routing::{Header, Load, NetworkView, RouteState, RouterView};
+use crate::routing::{Load, NetworkView, PacketHeader, RouteState, RouterView};
 
 /// A virtual channel: a channel, and which of those on its wire.
 pub type VirtualChannel = (ChannelId, u32);
@@ -98,7 +98,7 @@ impl Dependencies<'_> {
                 continue;
             }
             let answers = EveryAnswer::default();
-            let header = Header { source, destination, number: 0 };
+            let header = PacketHeader { source, destination, number: 0 };
             let view = RouterView { at, header, first_virtual_channel: 0, network: &answers };
             loop {
                 let mut state = state;
@@ -181,7 +181,7 @@ impl NetworkView for EveryAnswer {
         0
     }
 
-    fn draw(&self, _: &Header, _: Option<RouterId>, choices: u64) -> u64 {
+    fn draw(&self, _: &PacketHeader, _: Option<RouterId>, choices: u64) -> u64 {
         self.answer(choices)
     }
 

@@ -20,7 +20,7 @@
 //! Source: Dally and Seitz, "Deadlock-Free Message Routing in Multiprocessor Interconnection Networks" (1987).
 
 use super::deadlock::{self, VirtualChannel};
-use super::{Ground, Header, NetworkView, RouteState, RouterView, Row, Step};
+use super::{Ground, NetworkView, PacketHeader, RouteState, RouterView, Row, Step};
 use crate::model::{FlitNetwork, NodeId};
 use crate::topology::{GridPlan, ejection};
 
@@ -62,7 +62,7 @@ impl Row for DimensionOrder {
     /// ring.
     #[inline]
     fn step<N: NetworkView>(&self, view: &RouterView<'_, N>, state: &mut RouteState) -> Step<'_> {
-        let RouterView { at, header: Header { destination, .. }, .. } = *view;
+        let RouterView { at, header: PacketHeader { destination, .. }, .. } = *view;
         let GridPlan { sides, places, out, .. } = &self.grid;
         let dimensions = sides.len();
         let current = at.0 as usize * dimensions;

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::cell::OnceCell;
 
 use super::neighbours::Neighbours;
-use crate::topology::{Layout, Plan};
+use crate::topology::{Plan, PlannedTopology};
 
 /// A topology laid out, and how many virtual channels share each channel between its routers.
 pub(crate) struct Ground<'a> {
@@ -16,7 +16,7 @@ pub(crate) struct Ground<'a> {
 
 impl<'a> Ground<'a> {
     /// That of a layout, of which it takes the geometry.
-    pub(crate) fn of(layout: &'a mut Layout, virtual_channels: u32) -> Ground<'a> {
+    pub(crate) fn of(layout: &'a mut PlannedTopology, virtual_channels: u32) -> Ground<'a> {
         let geometry = layout.geometry.take();
         Ground { plan: &layout.plan, virtual_channels, geometry, neighbours: OnceCell::new() }
     }

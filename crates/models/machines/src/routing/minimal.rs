@@ -13,7 +13,7 @@
 //! Source: Kim, Dally, Scott and Abts, "Technology-Driven, Highly-Scalable Dragonfly Topology" (2008), section 4.1.
 
 use super::deadlock::{self, VirtualChannel};
-use super::{Ground, Header, NetworkView, RouteState, RouterView, Row, Step};
+use super::{Ground, NetworkView, PacketHeader, RouteState, RouterView, Row, Step};
 use crate::model::{FlitNetwork, RouterId};
 use crate::topology::{Groups, ejection};
 
@@ -42,7 +42,7 @@ impl Row for Minimal {
 
     #[inline]
     fn step<N: NetworkView>(&self, view: &RouterView<'_, N>, state: &mut RouteState) -> Step<'_> {
-        let RouterView { at: RouterId(at), header: Header { destination, .. }, .. } = *view;
+        let RouterView { at: RouterId(at), header: PacketHeader { destination, .. }, .. } = *view;
         let home = self.0.home(destination);
         if home == at {
             return Step::Only(ejection(destination.0));

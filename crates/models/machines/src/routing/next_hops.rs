@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::neighbours::Neighbours;
 use super::packed::PackedNumbers;
-use super::{Ground, Header, RouterView, Step};
+use super::{Ground, PacketHeader, RouterView, Step};
 use crate::model::{ChannelId, RouterId};
 use crate::topology::{Plan, ejection};
 use quantities::Bytes;
@@ -53,7 +53,7 @@ impl NextHops {
     /// number modulo theirs.
     #[inline]
     pub(super) fn step<N>(&self, view: &RouterView<'_, N>) -> Step<'_> {
-        let RouterView { at, header: Header { source, destination, .. }, .. } = *view;
+        let RouterView { at, header: PacketHeader { source, destination, .. }, .. } = *view;
         let (home, column) = self.0.homes[destination.0 as usize];
         if home == at {
             return Step::Only(ejection(destination.0));

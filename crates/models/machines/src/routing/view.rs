@@ -17,7 +17,7 @@ pub trait NetworkView {
     fn packets(&self, channel: ChannelId, virtual_channel: u32) -> u32;
 
     /// One of so many numbers from 0, drawn at random for the packet: the same one for the same `router`, or for none.
-    fn draw(&self, packet: &Header, router: Option<RouterId>, choices: u64) -> u64;
+    fn draw(&self, packet: &PacketHeader, router: Option<RouterId>, choices: u64) -> u64;
 
     /// Whether one load is at most another. Those who ask what a rule may do at all answer both ways.
     fn at_most(&self, load: Load, other: Load) -> bool {
@@ -27,7 +27,7 @@ pub trait NetworkView {
 
 /// What of a packet never changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Header {
+pub struct PacketHeader {
     /// Where it comes from.
     pub source: NodeId,
     /// Where it goes.
@@ -82,7 +82,7 @@ pub struct RouterView<'a, N: ?Sized> {
     /// The router.
     pub at: RouterId,
     /// The header.
-    pub header: Header,
+    pub header: PacketHeader,
     /// The first of the virtual channels that the rule's are for this packet.
     pub first_virtual_channel: u32,
     /// All channels.
@@ -151,7 +151,7 @@ impl AtRest {
 
     /// What router `at` sees when the first packet between two nodes asks there.
     pub fn view(&self, at: RouterId, source: NodeId, destination: NodeId) -> RouterView<'_, AtRest> {
-        let header = Header { source, destination, number: 0 };
+        let header = PacketHeader { source, destination, number: 0 };
         RouterView { at, header, first_virtual_channel: 0, network: self }
     }
 }
@@ -169,7 +169,7 @@ impl NetworkView for AtRest {
         0
     }
 
-    fn draw(&self, _: &Header, _: Option<RouterId>, choices: u64) -> u64 {
+    fn draw(&self, _: &PacketHeader, _: Option<RouterId>, choices: u64) -> u64 {
         self.chance % choices
     }
 }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::stages::{Shape, build, check, usual_arity};
-use super::{Layout, Row};
+use super::{PlannedTopology, Row};
 use crate::description::Table;
 use crate::error::Fault;
 
@@ -25,7 +25,7 @@ impl Row for Clos {
     const SHORT: &'static [&'static str] = &["height"];
     const WITH_GROUPS: Option<&'static str> = Some("a Clos network");
 
-    fn lay_out(&self) -> Result<Layout, Fault> {
+    fn lay_out(&self) -> Result<PlannedTopology, Fault> {
         let (arity, height) = (self.arity, self.height);
         check("topology.clos", "height", arity, height, arity, 1)?;
         Ok(build(&Shape::wide(arity, height)))

@@ -26,7 +26,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Layout, Line, MOST_CHANNELS, MOST_NODES, MOST_ROUTERS, NOWHERE, Plan, Row, within};
+use super::{ChannelClass, MOST_CHANNELS, MOST_NODES, MOST_ROUTERS, NOWHERE, Plan, PlannedTopology, Row, within};
 use crate::description::Table;
 use crate::error::Fault;
 use crate::model::{ChannelId, NodeId, RouterId};
@@ -144,7 +144,7 @@ impl Row for Dragonfly {
     const HAS_GLOBAL: bool = true;
     const WITH_GROUPS: Option<&'static str> = Some("a dragonfly");
 
-    fn lay_out(&self) -> Result<Layout, Fault> {
+    fn lay_out(&self) -> Result<PlannedTopology, Fault> {
         let shape = shape(self)?;
         let routers = shape.groups * shape.routers;
         let mut plan = Plan { group: Some(shape.routers * shape.nodes), ..Plan::default() };
@@ -158,7 +158,7 @@ impl Row for Dragonfly {
         let local = link_routers(&mut plan, &shape);
         let global = link_groups(&mut plan, &shape);
         let groups = Groups { shape, rounds: shape.rounds(), local, global };
-        Ok(Layout { plan, geometry: Some(Box::new(groups)) })
+        Ok(PlannedTopology { plan, geometry: Some(Box::new(groups)) })
     }
 }
 
@@ -200,7 +200,7 @@ fn link_routers(plan: &mut Plan, shape: &Shape) -> Vec<ChannelId> {
         for near in 0..routers {
             for far in near + 1..routers {
                 let (near_id, far_id) = (group * routers + near, group * routers + far);
-                let (away, home) = plan.link(RouterId(near_id), RouterId(far_id), Line::Network);
+                let (away, home) = plan.link(RouterId(near_id), RouterId(far_id), ChannelClass::Network);
                 local[(near_id * routers + far) as usize] = away;
                 local[(far_id * routers + near) as usize] = home;
             }
@@ -219,7 +219,7 @@ fn link_groups(plan: &mut Plan, shape: &Shape) -> Vec<ChannelId> {
             if other > group {
                 let ends = [(group, link), (other, back)].map(|(group, link)| group * links_of_group + link);
                 let [near, far] = ends.map(|link| RouterId(link / shape.global_links));
-                let (away, home) = plan.link(near, far, Line::Global);
+                let (away, home) = plan.link(near, far, ChannelClass::Global);
                 global[ends[0] as usize] = away;
                 global[ends[1] as usize] = home;
             }

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::stages::{Shape, build, check};
-use super::{Layout, OwnLine, OwnLines, Row};
+use super::{OwnLine, OwnLines, PlannedTopology, Row};
 use crate::description::{Table, fields};
 use crate::error::Fault;
 
@@ -50,7 +50,7 @@ impl Row for FatTree {
         Box::new(self.rates.iter().enumerate().map(line))
     }
 
-    fn lay_out(&self) -> Result<Layout, Fault> {
+    fn lay_out(&self) -> Result<PlannedTopology, Fault> {
         let (arity, height) = (self.arity, self.levels);
         let subtrees = self.subtrees.unwrap_or(arity);
         check(FIELD, "levels", arity, height, subtrees, 1)?;

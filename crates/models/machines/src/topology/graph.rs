@@ -8,7 +8,9 @@ use schemars::JsonSchema;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
-use super::{Layout, Line, MOST_CHANNELS, MOST_NODES, MOST_ROUTERS, OwnLine, OwnLines, Plan, Row, within};
+use super::{
+    ChannelClass, MOST_CHANNELS, MOST_NODES, MOST_ROUTERS, OwnLine, OwnLines, Plan, PlannedTopology, Row, within,
+};
 use crate::description::{Table, fields};
 use crate::error::{Fault, Problem};
 use crate::model::RouterId;
@@ -103,7 +105,7 @@ impl Row for Graph {
         Box::new(self.links.iter().enumerate().map(line))
     }
 
-    fn lay_out(&self) -> Result<Layout, Fault> {
+    fn lay_out(&self) -> Result<PlannedTopology, Fault> {
         let nodes = self.routers.iter().map(|router| u64::from(router.nodes)).sum();
         within(&format!("{FIELD}.routers"), "routers", self.routers.len() as u64, MOST_ROUTERS)?;
         within(&format!("{FIELD}.routers"), "nodes", nodes, MOST_NODES)?;
@@ -129,9 +131,9 @@ impl Row for Graph {
             if near == far {
                 return Err(Fault::value(field, format!("`{}` twice", link.between[0]), "two different routers"));
             }
-            plan.link(near, far, Line::Own(index as u32));
+            plan.link(near, far, ChannelClass::Own(index as u32));
         }
-        Ok(Layout { plan, geometry: None })
+        Ok(PlannedTopology { plan, geometry: None })
     }
 }
 

@@ -11,7 +11,7 @@ use std::fmt::Write;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Layout, Line, MOST_NODES, NOWHERE, Plan, within};
+use super::{ChannelClass, MOST_NODES, NOWHERE, Plan, PlannedTopology, within};
 use crate::description::Table;
 use crate::error::{Fault, Problem};
 use crate::model::{ChannelId, RouterId};
@@ -71,7 +71,7 @@ pub(crate) struct GridPlan {
 }
 
 /// Lays out a mesh, or a torus if it `wraps`.
-pub(super) fn build(shape: &Grid, wraps: bool) -> Result<Layout, Fault> {
+pub(super) fn build(shape: &Grid, wraps: bool) -> Result<PlannedTopology, Fault> {
     let name = if wraps { "torus" } else { "mesh" };
     let sides = sides(shape, name, if wraps { LONGEST_RING } else { MOST_NODES })?;
     let mut plan = Plan { sides: sides.clone(), ..Plan::default() };
@@ -81,7 +81,7 @@ pub(super) fn build(shape: &Grid, wraps: bool) -> Result<Layout, Fault> {
     }
     (0..plan.routers.len() as u32).for_each(|node| plan.node(RouterId(node)));
     let out = link(&mut plan, &places, wraps);
-    Ok(Layout { plan, geometry: Some(Box::new(GridPlan { sides, wraps, places, out })) })
+    Ok(PlannedTopology { plan, geometry: Some(Box::new(GridPlan { sides, wraps, places, out })) })
 }
 
 /// The name of a router: `mesh (3, 2)`.
@@ -167,7 +167,7 @@ fn link(plan: &mut Plan, places: &[u32], wraps: bool) -> Vec<ChannelId> {
                 (wraps && side > 2).then(|| router - place as usize * stride)
             };
             if let Some(next) = next {
-                let (away, home) = plan.link(RouterId(router as u32), RouterId(next as u32), Line::Network);
+                let (away, home) = plan.link(RouterId(router as u32), RouterId(next as u32), ChannelClass::Network);
                 out[2 * (router * sides.len() + dimension)] = away;
                 out[2 * (next * sides.len() + dimension) + 1] = home;
             }

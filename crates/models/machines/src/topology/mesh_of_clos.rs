@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::stages::{Shape, build, check, usual_arity};
-use super::{Layout, MOST_NODES, Row, power, within};
+use super::{MOST_NODES, PlannedTopology, Row, power, within};
 use crate::description::Table;
 use crate::error::{Fault, Problem};
 
@@ -33,7 +33,7 @@ impl Row for MeshOfClos {
     const SHORT: &'static [&'static str] = &["columns", "rows", "height"];
     const WITH_GROUPS: Option<&'static str> = Some("a mesh of Clos networks");
 
-    fn lay_out(&self) -> Result<Layout, Fault> {
+    fn lay_out(&self) -> Result<PlannedTopology, Fault> {
         if self.mesh_stages >= self.height {
             let allowed = format!("fewer than the height, {}", self.height);
             return Err(Fault::value(format!("{FIELD}.mesh_stages"), self.mesh_stages, allowed));

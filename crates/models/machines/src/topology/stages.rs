@@ -15,7 +15,9 @@
 //! to the east and to the south. So the input ports of a router are: from below, from above, from the north, the west,
 //! the east and the south.
 
-use super::{Layout, Line, MOST_CHANNELS, MOST_NODES, MOST_ROUTERS, NOWHERE, Plan, ejection, power, within};
+use super::{
+    ChannelClass, MOST_CHANNELS, MOST_NODES, MOST_ROUTERS, NOWHERE, Plan, PlannedTopology, ejection, power, within,
+};
 use crate::error::Fault;
 use crate::model::{ChannelId, RouterId};
 
@@ -173,7 +175,7 @@ pub(super) fn check(
 }
 
 /// Lays out levels of this shape.
-pub(super) fn build(shape: &Shape) -> Layout {
+pub(super) fn build(shape: &Shape) -> PlannedTopology {
     let mut plan = Plan { group: shape.group(), ..Plan::default() };
     for level in 1..=shape.height {
         for number in 0..shape.level_size(level) {
@@ -196,7 +198,7 @@ pub(super) fn build(shape: &Shape) -> Layout {
         down,
         mesh,
     };
-    Layout { plan, geometry: Some(Box::new(levels)) }
+    PlannedTopology { plan, geometry: Some(Box::new(levels)) }
 }
 
 /// Name, position and number within the mesh of a router.
@@ -235,7 +237,7 @@ fn link_levels(plan: &mut Plan, shape: &Shape) -> (Vec<ChannelId>, Vec<ChannelId
             let (network, top) = (number / tops, number % tops);
             for port in 0..parents {
                 let above = shape.router(level + 1, network / arity * tops * parents + top * parents + port);
-                let line = if shape.by_level { Line::Own(level - 1) } else { Line::Network };
+                let line = if shape.by_level { ChannelClass::Own(level - 1) } else { ChannelClass::Network };
                 let (away, home) = plan.link(shape.router(level, number), above, line);
                 up.push(away);
                 down[(above.0 * arity + network % arity) as usize] = home;
@@ -254,7 +256,7 @@ fn link_layers(plan: &mut Plan, shape: &Shape) -> LayeredMesh {
             let mut join = |neighbour: u32, forward: usize, back: usize| {
                 let (near, far) = (cluster * width + layer, neighbour * width + layer);
                 let (near_id, far_id) = (shape.router(shape.height, near), shape.router(shape.height, far));
-                let (away, home) = plan.link(near_id, far_id, Line::Network);
+                let (away, home) = plan.link(near_id, far_id, ChannelClass::Network);
                 out[near as usize][forward] = away;
                 out[far as usize][back] = home;
             };

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Layout, MOST_NODES, Plan, Row, within};
+use super::{MOST_NODES, Plan, PlannedTopology, Row, within};
 use crate::description::Table;
 use crate::error::Fault;
 
@@ -20,13 +20,13 @@ impl Row for Star {
     const TABLES: &'static [Table] = &[Table::of::<Star>("", Some("{ nodes = 8 }"))];
     const SHORT: &'static [&'static str] = &["nodes"];
 
-    fn lay_out(&self) -> Result<Layout, Fault> {
+    fn lay_out(&self) -> Result<PlannedTopology, Fault> {
         within("topology.star.nodes", "nodes", u64::from(self.nodes), MOST_NODES)?;
         let mut plan = Plan::default();
         let hub = plan.router("hub".to_string(), (0.0, 0.0), None);
         for _ in 0..self.nodes {
             plan.node(hub);
         }
-        Ok(Layout { plan, geometry: None })
+        Ok(PlannedTopology { plan, geometry: None })
     }
 }

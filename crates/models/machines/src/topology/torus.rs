@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::grid::{self, Grid, has_schema_of_grid};
-use super::{Layout, Row};
+use super::{PlannedTopology, Row};
 use crate::description::Table;
 use crate::error::Fault;
 
@@ -19,7 +19,7 @@ impl Row for Torus {
     const TABLES: &'static [Table] = grid::TABLES;
     const SHORT: &'static [&'static str] = grid::SHORT;
 
-    fn lay_out(&self) -> Result<Layout, Fault> {
+    fn lay_out(&self) -> Result<PlannedTopology, Fault> {
         grid::build(&self.0, true)
     }
 }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use endpoint::{Message, Tag};
 use quantities::{Duration, Rank, Time};
 
-use crate::packet::{Data, Parity, Part, Report};
+use crate::packet::{Data, Parity, Part, ReceiverReport};
 use crate::parity::Recovery;
 use crate::push_pull::LEAST_ROOM;
 use crate::reassembly::{Complete, Reassembly};
@@ -256,7 +256,7 @@ impl Receiver {
     }
 
     /// The report that is due, and whether the source must answer it.
-    pub(crate) fn report(&mut self, now: Time) -> Option<(Report, bool)> {
+    pub(crate) fn report(&mut self, now: Time) -> Option<(ReceiverReport, bool)> {
         let asks = self.waiting.next_question_at(false).is_some_and(|at| at <= now);
         if !asks && self.receive_stream.due().is_none_or(|due| due > now) {
             return None;
@@ -267,6 +267,6 @@ impl Receiver {
         let complete = self.messages.iter().take_while(|message| message.is_complete()).count() as u64;
         let held = self.recovery.as_ref().map(Recovery::held).unwrap_or_default();
         let (complete, pull) = (wire(self.first + complete), self.pulled());
-        Some((Report { complete, pull, held, ..self.receive_stream.report() }, asks))
+        Some((ReceiverReport { complete, pull, held, ..self.receive_stream.report() }, asks))
     }
 }

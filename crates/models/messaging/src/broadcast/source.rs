@@ -9,7 +9,7 @@ use super::{push_pull, simple};
 use crate::fragmenter::Fragmenter;
 use crate::memory;
 use crate::packet::symbol::{FRAGMENT_ROOM, OPENING_ROOM};
-use crate::packet::{Body, Data, Label, Report};
+use crate::packet::{Body, Data, Label, ReceiverReport};
 use crate::parity::{ReceiverState, Repairs};
 use crate::sequence::{FIRST, near, wire};
 use crate::{BroadcastProtocol, Destination, Parameters, Repeat, SendStream, SharedQueue};
@@ -211,7 +211,7 @@ impl Source {
     }
 
     /// Takes a receiver's report.
-    pub(crate) fn report(&mut self, now: Time, from: Rank, report: &Report) {
+    pub(crate) fn report(&mut self, now: Time, from: Rank, report: &ReceiverReport) {
         let place = from.0 as usize;
         let urgent = self.is_held_up() || self.packets.room() == 0;
         let Some(Some(view)) = self.views.get_mut(place) else { return };

@@ -16,8 +16,8 @@ use quantities::{Rank, Time};
 use self::agenda::Agenda;
 use crate::broadcast::Source;
 use crate::neighbours::Neighbours;
-use crate::packet::{Body, Packet, Report};
-use crate::peer::{Peer, State};
+use crate::packet::{Body, Packet, ReceiverReport};
+use crate::peer::{Peer, PeerState};
 use crate::push_pull::Matching;
 use crate::{Datagram, Destination, Parameters};
 
@@ -209,7 +209,7 @@ impl Engine {
         let parameters = self.parameters_to(to);
         parameters.check_size(message.size())?;
         let peer = self.touch_peer(to)?;
-        if peer.state != State::Present {
+        if peer.state != PeerState::Present {
             return Err(Error::Lost(to));
         }
         if !peer.sender.has_room(tag, &parameters) {
@@ -262,7 +262,7 @@ impl Engine {
             return;
         }
         let Some(peer) = self.peers.get_mut(source.0 as usize).and_then(Option::as_mut) else { return };
-        if peer.state == State::Gone {
+        if peer.state == PeerState::Gone {
             return;
         }
         peer.last_heard = now;
@@ -281,7 +281,7 @@ impl Engine {
         self.counts.taken += 1;
     }
 
-    fn report(&mut self, now: Time, from: Rank, report: &Report, broadcast: bool) {
+    fn report(&mut self, now: Time, from: Rank, report: &ReceiverReport, broadcast: bool) {
         if broadcast {
             match self.source.view(from) {
                 Some(_) => self.source.report(now, from, report),
@@ -290,9 +290,9 @@ impl Engine {
             return;
         }
         let Ok(peer) = self.touch_peer(from) else { return };
-        let was_present = peer.state == State::Present;
+        let was_present = peer.state == PeerState::Present;
         peer.report(now, report);
-        let (has_ended, roomier) = (peer.state == State::Ended, peer.sender.take_roomier());
+        let (has_ended, roomier) = (peer.state == PeerState::Ended, peer.sender.take_roomier());
         self.roomier.extend(roomier.into_iter().map(|tag| (from, tag)));
         if has_ended {
             // It will receive nothing more, and lacks nothing.
@@ -375,7 +375,7 @@ impl Engine {
             self.push(to, false, true, Body::Question);
         }
         let (ended, awaited) = (self.ended, self.awaited == Some(rank));
-        let Some(peer) = self.peer_mut(rank).filter(|peer| peer.state != State::Gone) else { return };
+        let Some(peer) = self.peer_mut(rank).filter(|peer| peer.state != PeerState::Gone) else { return };
         peer.watch(now, awaited);
         for (body, broadcast, answer) in peer.due(now, &parameters, ended) {
             self.push(to, broadcast, answer, body);

@@ -6,7 +6,7 @@ use endpoint::{Error, Received, Result, Source, Tags};
 use quantities::{Bytes, Rank, Time};
 
 use super::Engine;
-use crate::peer::{Peer, State};
+use crate::peer::{Peer, PeerState};
 use crate::push_pull::{Candidate, Matching};
 use crate::reassembly::Complete;
 
@@ -132,11 +132,11 @@ impl Engine {
         let (from, complete, lost) = match what {
             Awaited::Message(Source::Rank(rank), _) => {
                 let peer = self.touch_peer(rank)?;
-                (rank, peer.receiver.receive(now, order), peer.state != State::Present)
+                (rank, peer.receiver.receive(now, order), peer.state != PeerState::Present)
             }
             Awaited::BroadcastOf(rank) => {
                 let peer = self.touch_peer(rank)?;
-                (rank, peer.broadcasts.receive(now), peer.state != State::Present || peer.dropped)
+                (rank, peer.broadcasts.receive(now), peer.state != PeerState::Present || peer.dropped)
             }
             Awaited::Message(Source::Any, tags) => return self.received_from_anyone(now, order, tags),
         };
@@ -175,7 +175,7 @@ impl Engine {
                 if let Some(complete) = self.touch_peer(rank)?.receiver.receive_message(now, number) {
                     return Ok(Some(self.has_received(order, rank, complete)));
                 }
-                if self.touch_peer(rank)?.state == State::Present {
+                if self.touch_peer(rank)?.state == PeerState::Present {
                     return Ok(None);
                 }
                 // The rest of that message will never arrive.
@@ -218,14 +218,14 @@ impl Engine {
     fn has_begun(&self, tags: Tags) -> bool {
         self.begun(tags)
             .iter()
-            .any(|(_, peer, candidate)| peer.state == State::Present || candidate.completion.is_some())
+            .any(|(_, peer, candidate)| peer.state == PeerState::Present || candidate.completion.is_some())
     }
 
     /// The message that was complete first; failing that, one that is being pulled, or the first that has begun.
     fn first_begun(&self, tags: Tags) -> Option<(Rank, Candidate)> {
         let begun = self.begun(tags);
         let complete = begun.iter().filter(|(_, _, it)| it.completion.is_some()).min_by_key(|(_, _, it)| it.completion);
-        let of_present = || begun.iter().filter(|(_, peer, _)| peer.state == State::Present);
+        let of_present = || begun.iter().filter(|(_, peer, _)| peer.state == PeerState::Present);
         let first = complete.or_else(|| of_present().find(|(_, _, it)| it.is_pulled)).or_else(|| of_present().next());
         first.map(|(rank, _, candidate)| (*rank, *candidate))
     }

@@ -3,7 +3,7 @@
 use endpoint::{Operation, Tag};
 use quantities::{Rank, Time};
 
-use super::{Limit, Sending, Stage};
+use super::{Limit, OperationStage, Sending};
 use crate::Awaited;
 use crate::ordered::{Keys, Ordered};
 
@@ -33,9 +33,9 @@ pub(super) struct Index {
 
 impl Index {
     /// An operation enters this stage.
-    pub(super) fn enter(&mut self, turn: u64, stage: &Stage, limit: Limit) {
+    pub(super) fn enter(&mut self, turn: u64, stage: &OperationStage, limit: Limit) {
         match stage {
-            Stage::Begun(operation) => {
+            OperationStage::Begun(operation) => {
                 self.begun += 1;
                 self.due.insert(turn, ());
                 match operation {
@@ -44,48 +44,48 @@ impl Index {
                     Operation::Compute(_) | Operation::Sleep(_) => {}
                 }
             }
-            Stage::Calls(..) => self.sends += 1,
-            Stage::Submits(Sending { to, .. }) => {
+            OperationStage::Calls(..) => self.sends += 1,
+            OperationStage::Submits(Sending { to, .. }) => {
                 self.sends += 1;
                 self.submits.insert((*to, turn), ());
             }
-            Stage::Queues(from) | Stage::Receives(_, Awaited::BroadcastOf(from), _) => {
+            OperationStage::Queues(from) | OperationStage::Receives(_, Awaited::BroadcastOf(from), _) => {
                 self.broadcasts.insert((*from, turn), ());
             }
-            Stage::Receives(posted, ..) => self.receives.insert(posted.order(), turn),
-            Stage::IsLate(..) => self.late.insert(turn, ()),
-            Stage::HasResult(..) => self.due.insert(turn, ()),
-            Stage::Ends(..) | Stage::IsOver => {}
+            OperationStage::Receives(posted, ..) => self.receives.insert(posted.order(), turn),
+            OperationStage::IsLate(..) => self.late.insert(turn, ()),
+            OperationStage::HasResult(..) => self.due.insert(turn, ()),
+            OperationStage::Ends(..) | OperationStage::IsOver => {}
         }
         self.of_all += usize::from(waits_for_all(stage, limit));
     }
 
     /// An operation leaves this stage.
-    pub(super) fn leave(&mut self, turn: u64, stage: &Stage, limit: Limit) {
+    pub(super) fn leave(&mut self, turn: u64, stage: &OperationStage, limit: Limit) {
         match stage {
-            Stage::Begun(operation) => {
+            OperationStage::Begun(operation) => {
                 self.begun -= 1;
                 self.sends -= usize::from(matches!(operation, Operation::Send { .. } | Operation::Multicast(_)));
                 self.new_receives.remove(turn);
             }
-            Stage::Calls(..) => self.sends -= 1,
-            Stage::Submits(Sending { to, .. }) => {
+            OperationStage::Calls(..) => self.sends -= 1,
+            OperationStage::Submits(Sending { to, .. }) => {
                 self.sends -= 1;
                 self.submits.remove((*to, turn));
             }
-            Stage::Queues(from) | Stage::Receives(_, Awaited::BroadcastOf(from), _) => {
+            OperationStage::Queues(from) | OperationStage::Receives(_, Awaited::BroadcastOf(from), _) => {
                 self.broadcasts.remove((*from, turn));
                 if let Some(next) = self.first_broadcast(*from) {
                     self.next_broadcasts.insert(next, ());
                 }
             }
-            Stage::Receives(posted, ..) => {
+            OperationStage::Receives(posted, ..) => {
                 self.receives.remove(posted.order());
             }
-            Stage::IsLate(..) => {
+            OperationStage::IsLate(..) => {
                 self.late.remove(turn);
             }
-            Stage::HasResult(..) | Stage::Ends(..) | Stage::IsOver => {}
+            OperationStage::HasResult(..) | OperationStage::Ends(..) | OperationStage::IsOver => {}
         }
         self.of_all -= usize::from(waits_for_all(stage, limit));
     }
@@ -137,6 +137,6 @@ impl Index {
     }
 }
 
-fn waits_for_all(stage: &Stage, limit: Limit) -> bool {
-    matches!((stage, limit), (Stage::Submits(_) | Stage::Receives(_, _, None), Limit::OfAll))
+fn waits_for_all(stage: &OperationStage, limit: Limit) -> bool {
+    matches!((stage, limit), (OperationStage::Submits(_) | OperationStage::Receives(_, _, None), Limit::OfAll))
 }

@@ -5,11 +5,11 @@ use quantities::Bytes as Size;
 
 use super::{
     ANSWERS, Body, ENDED, HELD, Held, INCOMPLETE, KNOWS, MESSAGE_REPORT, MISSING, NO_ROOM, PARITY_REPORT, PULLS,
-    REPORT, Reader, Report, low_48,
+    PacketReader, REPORT, ReceiverReport, low_48,
 };
-use crate::datagram::{Header, Unreadable};
+use crate::datagram::{DatagramHeader, Unreadable};
 
-impl Report {
+impl ReceiverReport {
     /// Messages are taken out of order only if they are not broadcast, and parity packets are held only if they are.
     pub(super) const fn kind(&self) -> u8 {
         match (self.held.is_empty(), self.incomplete.is_empty()) {
@@ -19,7 +19,7 @@ impl Report {
         }
     }
 
-    pub(super) fn write(&self, header: &mut Header) -> Message {
+    pub(super) fn write(&self, header: &mut DatagramHeader) -> Message {
         let (message, offset) = self.pull.unwrap_or_default();
         header.write(&self.expected.to_be_bytes());
         header.write(&self.complete.to_be_bytes());
@@ -44,7 +44,7 @@ impl Report {
     pub(super) fn read(
         kind: u8,
         flags: u8,
-        header: &mut Reader<'_>,
+        header: &mut PacketReader<'_>,
         payload: &Message,
     ) -> Result<(Body, Message), Unreadable> {
         let (expected, complete) = (header.u32()?, header.u32()?);
@@ -64,9 +64,10 @@ impl Report {
             held = several(HELD)?.chunks_exact(HELD).map(Held::read).collect::<Result<_, _>>()?;
         } else if kind == MESSAGE_REPORT {
             let messages = several(INCOMPLETE)?;
-            incomplete = messages.chunks_exact(INCOMPLETE).map(|it| Reader(it).u32()).collect::<Result<_, _>>()?;
+            incomplete =
+                messages.chunks_exact(INCOMPLETE).map(|it| PacketReader(it).u32()).collect::<Result<_, _>>()?;
         }
-        let report = Report {
+        let report = ReceiverReport {
             expected,
             bitmap,
             held,
@@ -91,7 +92,7 @@ impl Held {
     }
 
     fn read(bytes: &[u8]) -> Result<Held, Unreadable> {
-        let mut reader = Reader(bytes);
+        let mut reader = PacketReader(bytes);
         let first = reader.u32()?;
         let (count, next) = (u16::from_be_bytes(reader.take()?), u16::from_be_bytes(reader.take()?));
         Ok(Held { first, count, next })

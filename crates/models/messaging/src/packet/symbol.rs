@@ -15,10 +15,10 @@ use endpoint::Message;
 use quantities::Bytes as Size;
 
 use super::{
-    BROADCAST, Body, CARRIES, COMMON, Data, FRAGMENT, FRAGMENT_HEADER, OPENING, OPENING_HEADER, PARITY_HEADER, Parity,
-    Reader, SEEN_FIELD, UNSEEN, write_seen,
+    BROADCAST, Body, CARRIES, COMMON, Data, FRAGMENT, FRAGMENT_HEADER, OPENING, OPENING_HEADER, PARITY_HEADER,
+    PacketReader, Parity, SEEN_FIELD, UNSEEN, write_seen,
 };
-use crate::datagram::{Header, Unreadable};
+use crate::datagram::{DatagramHeader, Unreadable};
 
 const SEQUENCE: usize = 4;
 /// Kind, flags and size. [B]
@@ -34,14 +34,14 @@ const fn room(header: usize) -> usize {
 }
 
 impl Parity {
-    pub(super) fn write(&self, header: &mut Header) -> Message {
+    pub(super) fn write(&self, header: &mut DatagramHeader) -> Message {
         header.write(&self.first.to_be_bytes());
         header.write(&self.number.to_be_bytes());
         write_seen(&self.symbol, header);
         self.symbol.clone()
     }
 
-    pub(super) fn read(flags: u8, header: &mut Reader<'_>, all: &Message) -> Result<(Body, Message), Unreadable> {
+    pub(super) fn read(flags: u8, header: &mut PacketReader<'_>, all: &Message) -> Result<(Body, Message), Unreadable> {
         let (first, number) = (header.u32()?, u16::from_be_bytes(header.take()?));
         let symbol = header.payload(flags, all)?;
         Ok((Body::Parity(Parity { first, number, symbol: symbol.clone() }), symbol))
@@ -51,7 +51,7 @@ impl Parity {
 impl Data {
     /// Writes it as a symbol, without trailing zeros.
     pub(crate) fn write_symbol(&self, symbol: &mut Vec<u8>) {
-        let mut header = Header::EMPTY;
+        let mut header = DatagramHeader::EMPTY;
         let payload = self.write(true, &mut header);
         let content = payload.content().map_or(&[][..], |content| &content[..]);
         // One more byte may follow, so that the length is even.
@@ -69,7 +69,7 @@ impl Data {
     /// # Errors
     /// [`Unreadable`] when it is not the symbol of any packet.
     pub(crate) fn from_symbol(sequence: u32, symbol: &Bytes) -> Result<Data, Unreadable> {
-        let mut reader = Reader(symbol);
+        let mut reader = PacketReader(symbol);
         let [kind_and_flags] = reader.take()?;
         let size = u64::from(u16::from_be_bytes(reader.take()?));
         let (kind, flags) = (kind_and_flags & !(CARRIES | UNSEEN), kind_and_flags & (CARRIES | UNSEEN));
@@ -90,7 +90,7 @@ impl Data {
             return Err(Unreadable::Field);
         }
         let payload = Message::beginning_with(rest.slice(fields..end), Size(size));
-        match Data::read(kind, flags | BROADCAST, &mut Reader(&header), &payload)? {
+        match Data::read(kind, flags | BROADCAST, &mut PacketReader(&header), &payload)? {
             (Body::Data(data), _) => Ok(data),
             _ => Err(Unreadable::Field),
         }

@@ -7,7 +7,7 @@ use endpoint::Message;
 use super::Parity;
 use super::code::{self, Symbols};
 use crate::SharedQueue;
-use crate::packet::{self, Data, PARITY_HEADER, Report, SEEN_FIELD};
+use crate::packet::{self, Data, PARITY_HEADER, ReceiverReport, SEEN_FIELD};
 use crate::selective_repeat::has;
 use crate::sequence::{FIRST, wire};
 
@@ -16,7 +16,7 @@ use crate::sequence::{FIRST, wire};
 pub(crate) struct Repairs {
     shape: Parity,
     /// The blocks of which a receiver may lack something, oldest first.
-    blocks: VecDeque<Block>,
+    blocks: VecDeque<ParityBlock>,
     /// The first packet of the block after them.
     next: u64,
     /// How many parity packets have been sent since a receiver last reported, and the most allowed.
@@ -27,7 +27,7 @@ pub(crate) struct Repairs {
 }
 
 #[derive(Clone, Debug)]
-struct Block {
+struct ParityBlock {
     first: u64,
     /// How many parity packets have been sent, and how many are needed.
     sent: u16,
@@ -44,7 +44,7 @@ struct Block {
 pub(crate) struct ReceiverState<'a> {
     pub(crate) base: u64,
     pub(crate) seen: u64,
-    pub(crate) report: &'a Report,
+    pub(crate) report: &'a ReceiverReport,
 }
 
 impl ReceiverState<'_> {
@@ -82,7 +82,13 @@ impl Repairs {
     pub(crate) fn advance(&mut self, base: u64, next: u64) {
         let size = self.shape.size();
         while self.next + size <= next {
-            self.blocks.push_back(Block { first: self.next, sent: 0, wanted: 0, sent_before: next, symbols: None });
+            self.blocks.push_back(ParityBlock {
+                first: self.next,
+                sent: 0,
+                wanted: 0,
+                sent_before: next,
+                symbols: None,
+            });
             self.next += size;
         }
         while self.blocks.front().is_some_and(|block| block.first + size <= base) {
@@ -173,7 +179,7 @@ mod tests {
         let bits = there.fold(0_u16, |bits, sequence| bits | 1 << (sequence - base - 1));
         let held = held.map(|(count, next)| Held { first: wire(FIRST), count, next }).into_iter().collect();
         let bitmap = bits.to_le_bytes().to_vec().into();
-        let report = Report { expected: wire(FIRST + base), bitmap, held, ..Report::default() };
+        let report = ReceiverReport { expected: wire(FIRST + base), bitmap, held, ..ReceiverReport::default() };
         let receiver = ReceiverState { base: FIRST + base, seen: FIRST + 10, report: &report };
         repairs.report(&receiver, false, urgent).into_iter().map(|sequence| sequence - FIRST).collect()
     }
@@ -216,7 +222,7 @@ mod tests {
     #[test]
     fn a_packet_without_room_is_not_lost() {
         let (mut repairs, packets) = sent();
-        let report = Report { expected: wire(FIRST + 4), no_room: true, ..Report::default() };
+        let report = ReceiverReport { expected: wire(FIRST + 4), no_room: true, ..ReceiverReport::default() };
         repairs.report(&ReceiverState { base: FIRST + 4, seen: FIRST + 5, report: &report }, false, true);
         assert_eq!(parity(&mut repairs, &packets), [0u16; 0]);
     }

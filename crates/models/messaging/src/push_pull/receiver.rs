@@ -9,7 +9,7 @@ use super::Matching;
 use super::by_tag::{Messages, Receives};
 use super::matching::Completions;
 use crate::ordered::{Keys, Ordered};
-use crate::packet::{Data, INCOMPLETE, MESSAGE_REPORT_HEADER, Part, Report};
+use crate::packet::{Data, INCOMPLETE, MESSAGE_REPORT_HEADER, Part, ReceiverReport};
 use crate::reassembly::{Complete, Reassembly};
 use crate::sequence::{FIRST, near, wire};
 use crate::waiting::Waiting;
@@ -90,7 +90,7 @@ struct Posted {
 #[derive(Clone, Debug)]
 struct ArrivingMessage {
     reassembly: Reassembly,
-    place: Place,
+    place: Storage,
     /// Whether the pushed part was kept.
     kept: bool,
     /// The receive that it is matched with.
@@ -103,7 +103,7 @@ struct ArrivingMessage {
 
 /// Where the bytes of a message go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum Storage {
     /// Nowhere: there was no room for it.
     Nowhere,
     PushedBuffer,
@@ -122,7 +122,7 @@ pub(crate) struct Candidate {
 
 impl ArrivingMessage {
     fn is_complete(&self) -> bool {
-        self.place != Place::Nowhere && self.reassembly.is_complete()
+        self.place != Storage::Nowhere && self.reassembly.is_complete()
     }
 
     fn tag(&self) -> Tag {
@@ -132,9 +132,9 @@ impl ArrivingMessage {
     /// Whether there is room for this part: the pushed buffer takes only pushed parts.
     fn has_place(&self, offset: u64, payload: &Message) -> bool {
         match self.place {
-            Place::Nowhere => false,
-            Place::PushedBuffer => offset.saturating_add(payload.size().0) <= self.reassembly.pushed(),
-            Place::Destination => true,
+            Storage::Nowhere => false,
+            Storage::PushedBuffer => offset.saturating_add(payload.size().0) <= self.reassembly.pushed(),
+            Storage::Destination => true,
         }
     }
 
@@ -149,7 +149,7 @@ impl ArrivingMessage {
     /// thrown away.
     fn pulled_from(&self) -> Option<u64> {
         let from = if self.kept { self.reassembly.pushed() } else { 0 };
-        let pulls = self.place == Place::Destination && !self.is_complete() && from < self.reassembly.size();
+        let pulls = self.place == Storage::Destination && !self.is_complete() && from < self.reassembly.size();
         pulls.then_some(from)
     }
 
@@ -231,16 +231,16 @@ impl Receiver {
         let (named, anyone) = (self.open.first(tag), matching.first_open(tag));
         let matched = self.match_earlier((from, number), [named, anyone], matching);
         let place = match matched {
-            Some(_) => Place::Destination,
-            None if self.room >= room_for(&reassembly) => Place::PushedBuffer,
-            None => Place::Nowhere,
+            Some(_) => Storage::Destination,
+            None if self.room >= room_for(&reassembly) => Storage::PushedBuffer,
+            None => Storage::Nowhere,
         };
-        let destined = (place == Place::Destination).then(|| self.destined.add());
-        if place == Place::PushedBuffer {
+        let destined = (place == Storage::Destination).then(|| self.destined.add());
+        if place == Storage::PushedBuffer {
             self.room -= room_for(&reassembly);
             reassembly.note_buffered();
         }
-        let kept = place != Place::Nowhere;
+        let kept = place != Storage::Nowhere;
         if kept {
             reassembly.take(0, payload);
         }
@@ -251,7 +251,7 @@ impl Receiver {
         arrived.note_completion(&mut matching.completions);
         self.messages.insert(number, arrived);
         self.update(number);
-        if place == Place::Destination {
+        if place == Storage::Destination {
             self.pull(now);
         }
     }
@@ -366,12 +366,12 @@ impl Receiver {
     /// Gives this message, which has begun, the destination of a receive.
     pub(crate) fn give_destination(&mut self, now: Time, number: u64, completions: &mut Completions) {
         self.waiting.post(now);
-        let arrived = self.messages.get_mut(&number).filter(|arrived| arrived.place != Place::Destination);
+        let arrived = self.messages.get_mut(&number).filter(|arrived| arrived.place != Storage::Destination);
         let Some(arrived) = arrived else { return };
-        if arrived.place == Place::PushedBuffer {
+        if arrived.place == Storage::PushedBuffer {
             self.room += room_for(&arrived.reassembly);
         }
-        arrived.place = Place::Destination;
+        arrived.place = Storage::Destination;
         arrived.destined = Some(self.destined.add());
         arrived.note_completion(completions);
         if !arrived.kept {
@@ -409,7 +409,7 @@ impl Receiver {
         let number = self.unmatched.first(tags)?;
         let arrived = self.messages.get(&number)?;
         let completion = arrived.completion;
-        Some(Candidate { number, completion, is_pulled: arrived.place == Place::Destination && completion.is_none() })
+        Some(Candidate { number, completion, is_pulled: arrived.place == Storage::Destination && completion.is_none() })
     }
 
     /// Whether a message with a destination is incomplete.
@@ -451,9 +451,9 @@ impl Receiver {
             self.unmatched.remove(reassembly.label().tag(), number);
         }
         match place {
-            Place::PushedBuffer => self.room += room_for(&reassembly),
-            Place::Destination => self.destined.count -= 1,
-            Place::Nowhere => {}
+            Storage::PushedBuffer => self.room += room_for(&reassembly),
+            Storage::Destination => self.destined.count -= 1,
+            Storage::Nowhere => {}
         }
         self.taken = self.taken.max(number + 1);
         if self.posted.is_empty() {
@@ -512,7 +512,7 @@ impl Receiver {
     }
 
     /// The report that is due, and whether the source has to answer.
-    pub(crate) fn report(&mut self, now: Time) -> Option<(Report, bool)> {
+    pub(crate) fn report(&mut self, now: Time) -> Option<(ReceiverReport, bool)> {
         let asks = self.next_question_at().is_some_and(|at| at <= now);
         if !asks && self.receive_stream.due().is_none_or(|due| due > now) {
             return None;
@@ -521,7 +521,8 @@ impl Receiver {
             self.waiting.note_question(now);
         }
         let complete = self.first_incomplete();
-        let mut report = Report { complete: wire(complete), pull: self.pulled(), ..self.receive_stream.report() };
+        let mut report =
+            ReceiverReport { complete: wire(complete), pull: self.pulled(), ..self.receive_stream.report() };
         if complete < self.taken {
             let before = self.incomplete().skip(1).take_while(|number| *number < self.taken);
             let listed = before.take(self.most_incomplete - 1).count() + 1;

@@ -8,7 +8,7 @@ use quantities::Time;
 use crate::fragmenter::Fragmenter;
 use crate::memory;
 use crate::ordered::{Keys, Ordered};
-use crate::packet::{Data, Label, Report};
+use crate::packet::{Data, Label, ReceiverReport};
 use crate::sequence::{FIRST, near, wire};
 use crate::{Parameters, Repeat, SendStream, SharedQueue};
 
@@ -130,7 +130,7 @@ impl Sender {
     }
 
     /// Takes a receiver's report.
-    pub(crate) fn report(&mut self, now: Time, report: &Report) {
+    pub(crate) fn report(&mut self, now: Time, report: &ReceiverReport) {
         self.window.report(now, report);
         self.packets.pass(RECEIVER, self.window.base());
         let Some(complete) = near(self.next, report.complete) else { return };

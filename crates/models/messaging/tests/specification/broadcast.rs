@@ -1,6 +1,6 @@
 //! Broadcasts, as the paper describes them: what goes over the wire, to whom, and when.
 
-use crate::faults::network::{Faults, Sent};
+use crate::faults::network::{Faults, SentDatagram};
 use crate::faults::{Ended, Faulty, Node};
 use bytes::Bytes;
 use endpoint::{Endpoint, Error, Message, Result};
@@ -36,21 +36,21 @@ fn run(world: Faulty, ranks: u32, message: &Message, late: impl Fn(Rank) -> Dura
     ended
 }
 
-fn record(ended: &Ended<Message>) -> Vec<Sent> {
+fn record(ended: &Ended<Message>) -> Vec<SentDatagram> {
     ended.network.borrow().record.clone().unwrap()
 }
 
-fn packet(sent: &Sent) -> Packet {
+fn packet(sent: &SentDatagram) -> Packet {
     Packet::decode(&sent.datagram).unwrap()
 }
 
 /// The parts of messages that were sent: where each went, and its size. [B]
-fn data(record: &[Sent]) -> Vec<(Destination, u64)> {
+fn data(record: &[SentDatagram]) -> Vec<(Destination, u64)> {
     let parts = record.iter().filter(|sent| matches!(packet(sent).body, Body::Data(_)));
     parts.map(|sent| (sent.to, sent.datagram.payload().size().0)).collect()
 }
 
-fn reports(record: &[Sent]) -> Vec<(Time, Rank)> {
+fn reports(record: &[SentDatagram]) -> Vec<(Time, Rank)> {
     let reports = record.iter().filter(|sent| packet(sent).broadcast && matches!(packet(sent).body, Body::Report(_)));
     reports.map(|sent| (sent.at, sent.from)).collect()
 }
@@ -144,7 +144,7 @@ fn parity_repairs_what_is_only_a_size() {
         let faults = Faults { loss: 10, ..RECORDED };
         let parameters = Parameters { repeat: PARITY, ..Parameters::default() };
         let ended = run(Faulty { faults, seed: 7, parameters }, 4, &message, |_| us(0));
-        let parity = |sent: &&Sent| matches!(packet(sent).body, Body::Parity(_));
+        let parity = |sent: &&SentDatagram| matches!(packet(sent).body, Body::Parity(_));
         let record = record(&ended);
         let (of_a_part, symbols): (Vec<_>, Vec<_>) =
             (data(&record), record.iter().filter(parity).map(|sent| sent.datagram.size()).collect());
@@ -228,7 +228,7 @@ fn a_broadcast_goes_no_further_than_the_window_beyond_the_slowest() {
         let late = us(300_000);
         let ended =
             run(world, 4, &Message::from(bytes(300_000)), move |rank| if rank == Rank(2) { late } else { us(0) });
-        let before: Vec<Sent> = record(&ended).into_iter().filter(|sent| sent.at < Time::ZERO + late).collect();
+        let before: Vec<SentDatagram> = record(&ended).into_iter().filter(|sent| sent.at < Time::ZERO + late).collect();
         let parts = data(&before).iter().filter(|(to, _)| *to == Destination::All).count();
         assert!(parts <= 2 + parameters.window as usize, "{broadcast_protocol:?}: {parts} while rank 2 takes none");
     }

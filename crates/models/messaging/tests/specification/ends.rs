@@ -1,6 +1,6 @@
 //! How sessions end: with a goodbye, or because a rank is gone.
 
-use crate::faults::network::{Faults, Sent};
+use crate::faults::network::{Faults, SentDatagram};
 use crate::faults::{Faulty, Node};
 use endpoint::{Endpoint, Error, Message};
 use maquette_messaging::{Destination, Parameters};
@@ -59,7 +59,7 @@ fn in_a_star_only_the_source_says_goodbye_to_all() {
         let ended = world.run_ranks(8, program).unwrap();
         assert_eq!(ended.results, vec![Ok(()); 8], "seed {seed}");
         let record = ended.network.borrow().record.clone().unwrap();
-        let among_receivers = |sent: &Sent| sent.from != Rank(0) && sent.to != Destination::One(Rank(0));
+        let among_receivers = |sent: &SentDatagram| sent.from != Rank(0) && sent.to != Destination::One(Rank(0));
         assert!(!record.iter().any(among_receivers), "seed {seed}");
     }
 }

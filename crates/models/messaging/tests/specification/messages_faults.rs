@@ -21,7 +21,7 @@ const PATIENCE: Duration = us(20_000_000);
 
 /// What all ranks do; steps that involve the same rank happen one after the other.
 #[derive(Clone, Copy, Debug)]
-enum Step {
+enum CaseStep {
     /// A message from one rank to another.
     Send { from: Rank, to: Rank, number: u32 },
     /// A broadcast.
@@ -36,7 +36,7 @@ enum Step {
 #[derive(Clone, Debug)]
 struct Case {
     ranks: u32,
-    steps: Vec<Step>,
+    steps: Vec<CaseStep>,
     world: Faulty,
     /// The largest message. [B]
     most: u64,
@@ -118,15 +118,15 @@ fn case(seed: u64) -> Case {
     Case { ranks, steps, world, most: if draws.percent(10) { 200_000 } else { 20_000 } }
 }
 
-fn step(draws: &mut Draws, number: u32, ranks: u32, dies: bool) -> Step {
+fn step(draws: &mut Draws, number: u32, ranks: u32, dies: bool) -> CaseStep {
     let from = draws.below(u64::from(ranks)) as u32;
     let to = (from + 1 + draws.below(u64::from(ranks) - 1) as u32) % ranks;
     match draws.below(10) {
-        0..5 => Step::Send { from: Rank(from), to: Rank(to), number },
-        5..8 => Step::Broadcast { from: Rank(from), number },
+        0..5 => CaseStep::Send { from: Rank(from), to: Rank(to), number },
+        5..8 => CaseStep::Broadcast { from: Rank(from), number },
         // A receive from any source does not learn that one of the sources is gone.
-        8 if !dies => Step::Gather { to: Rank(to), number: number * 100, each: 1 + draws.below(3) as u32 },
-        _ => Step::Compute { rank: Rank(from), work: us(draws.below(20_000)) },
+        8 if !dies => CaseStep::Gather { to: Rank(to), number: number * 100, each: 1 + draws.below(3) as u32 },
+        _ => CaseStep::Compute { rank: Rank(from), work: us(draws.below(20_000)) },
     }
 }
 
@@ -157,17 +157,17 @@ async fn run(endpoint: Node, case: &Case, done: &RefCell<Vec<Done>>) -> Result<(
     let mut own = Done::default();
     for step in &case.steps {
         match *step {
-            Step::Send { from, to, number } if me == from && !own.lost.contains(&to) => {
+            CaseStep::Send { from, to, number } if me == from && !own.lost.contains(&to) => {
                 let sent = endpoint.send(to, message_of(from, to, number, case.most)).await;
                 lose(sent, &mut own.lost)?;
             }
-            Step::Send { from, to, number } if me == to && !own.lost.contains(&from) => {
+            CaseStep::Send { from, to, number } if me == to && !own.lost.contains(&from) => {
                 let received = endpoint.receive(from).await;
                 if let Some(received) = lose(received, &mut own.lost)? {
                     own.check("message", from, number, &received, &message_of(from, to, number, case.most));
                 }
             }
-            Step::Broadcast { from, number } if !own.failed.contains(&from) => {
+            CaseStep::Broadcast { from, number } if !own.failed.contains(&from) => {
                 let sent = message_of(from, from, number, case.most);
                 if me == from {
                     if lose(endpoint.multicast(sent).await, &mut own.failed)?.is_none() {
@@ -177,15 +177,17 @@ async fn run(endpoint: Node, case: &Case, done: &RefCell<Vec<Done>>) -> Result<(
                     own.check("broadcast", from, number, &received, &sent);
                 }
             }
-            Step::Gather { to, number, each } if me == to => gather(&endpoint, case, (number, each), &mut own).await?,
-            Step::Gather { to, number, each } => {
+            CaseStep::Gather { to, number, each } if me == to => {
+                gather(&endpoint, case, (number, each), &mut own).await?
+            }
+            CaseStep::Gather { to, number, each } => {
                 for number in number..number + each {
                     endpoint.send(to, message_of(me, to, number, case.most)).await?;
                 }
                 // Anything sent to it later would be taken for a part of this.
                 endpoint.receive(to).await?;
             }
-            Step::Compute { rank, work } if me == rank => endpoint.compute(work).await,
+            CaseStep::Compute { rank, work } if me == rank => endpoint.compute(work).await,
             _ => {}
         }
     }
@@ -227,7 +229,7 @@ async fn gather(endpoint: &Node, case: &Case, (number, each): (u32, u32), own: &
     Ok(())
 }
 
-struct Outcome {
+struct CaseResult {
     done: Vec<Done>,
     /// When it ended, how many datagrams were sent, and how many were sent again.
     end: (Time, usize, u64),
@@ -235,7 +237,7 @@ struct Outcome {
 }
 
 /// Runs a case, and returns what is wrong as an error.
-fn simulate(case: &Case) -> std::result::Result<Outcome, String> {
+fn simulate(case: &Case) -> std::result::Result<CaseResult, String> {
     let done = RefCell::new(vec![Done::default(); case.ranks as usize]);
     let Ended { results, ranks, network } =
         case.world.run_ranks(case.ranks, |endpoint| run(endpoint, case, &done)).map_err(|error| error.to_string())?;
@@ -260,7 +262,7 @@ fn simulate(case: &Case) -> std::result::Result<Outcome, String> {
     let repeated = ranks.iter().map(|endpoint| endpoint.engine().repeated()).sum();
     let strange = ranks.iter().map(|endpoint| endpoint.engine().counts().foreign).sum();
     let network = network.borrow();
-    Ok(Outcome { done: done.take(), end: (network.now, network.sent, repeated), strange })
+    Ok(CaseResult { done: done.take(), end: (network.now, network.sent, repeated), strange })
 }
 
 /// `SEEDS=100000 cargo test --release -p maquette-messaging --test specification messages_faults`; `SEED=n` runs one.

@@ -2,7 +2,9 @@
 
 use bytes::Bytes;
 use endpoint::{Message, Tag};
-use maquette_messaging::packet::{Body, Data, Held, LARGEST_MESSAGE, Label, Opening, Packet, Parity, Part, Report};
+use maquette_messaging::packet::{
+    Body, Data, Held, LARGEST_MESSAGE, Label, Opening, Packet, Parity, Part, ReceiverReport,
+};
 use maquette_messaging::{Datagram, Unreadable};
 use proptest::collection::vec;
 use proptest::option;
@@ -45,7 +47,7 @@ fn report() -> impl Strategy<Value = Body> {
             let bitmap = Bytes::from(bitmap);
             // Only one of the two is written.
             let incomplete = if held.is_empty() { incomplete } else { Vec::new() };
-            Body::Report(Report {
+            Body::Report(ReceiverReport {
                 expected,
                 bitmap,
                 held,

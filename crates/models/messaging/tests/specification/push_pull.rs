@@ -1,9 +1,9 @@
 //! Push-pull messages, as the paper describes them: what goes over the wire, and what waits where.
 
-use crate::faults::network::{Faults, Sent};
+use crate::faults::network::{Faults, SentDatagram};
 use crate::faults::{Faulty, Node};
 use endpoint::{Endpoint, Message, Result};
-use maquette_messaging::packet::{Body, Packet, Part, Report};
+use maquette_messaging::packet::{Body, Packet, Part, ReceiverReport};
 use maquette_messaging::{Parameters, Push};
 use quantities::{Bytes, Duration, Rank, Time};
 
@@ -20,7 +20,7 @@ fn recorded(parameters: Parameters) -> Faulty {
 }
 
 /// Rank 0 sends a message of this size after `early`; rank 1 receives it after `late`.
-fn sent(parameters: Parameters, size: usize, early: Duration, late: Duration) -> Vec<Sent> {
+fn sent(parameters: Parameters, size: usize, early: Duration, late: Duration) -> Vec<SentDatagram> {
     let program = |endpoint: Node| async move {
         if endpoint.rank() == Rank(0) {
             endpoint.compute(early).await;
@@ -36,12 +36,12 @@ fn sent(parameters: Parameters, size: usize, early: Duration, late: Duration) ->
     ended.network.borrow_mut().record.take().unwrap()
 }
 
-fn body(sent: &Sent) -> Body {
+fn body(sent: &SentDatagram) -> Body {
     Packet::decode(&sent.datagram).unwrap().body
 }
 
 /// The parts that were sent before this time: where each began, and its size. [B]
-fn parts(sent: &[Sent], before: Time) -> Vec<(u64, u64)> {
+fn parts(sent: &[SentDatagram], before: Time) -> Vec<(u64, u64)> {
     let data = sent.iter().filter(|sent| sent.at < before).filter_map(|sent| match body(sent) {
         Body::Data(data) => Some(data),
         _ => None,
@@ -49,8 +49,8 @@ fn parts(sent: &[Sent], before: Time) -> Vec<(u64, u64)> {
     data.map(|data| (if let Part::From(offset) = data.part { offset } else { 0 }, data.payload.size().0)).collect()
 }
 
-fn reports(sent: &[Sent]) -> Vec<(Time, Report)> {
-    let report = |sent: &Sent| match body(sent) {
+fn reports(sent: &[SentDatagram]) -> Vec<(Time, ReceiverReport)> {
+    let report = |sent: &SentDatagram| match body(sent) {
         Body::Report(report) => Some((sent.at, report)),
         _ => None,
     };

@@ -3,7 +3,9 @@
 
 use bytes::Bytes;
 use endpoint::{Message, Source, Tag, Tags};
-use maquette_messaging::packet::{Body, Data, Held, LARGEST_MESSAGE, Label, Opening, Packet, Parity, Part, Report};
+use maquette_messaging::packet::{
+    Body, Data, Held, LARGEST_MESSAGE, Label, Opening, Packet, Parity, Part, ReceiverReport,
+};
 use maquette_messaging::sequence::FIRST;
 use maquette_messaging::{Awaited, BroadcastProtocol, Datagram, Engine, Parameters, Posted, Repeat};
 use proptest::collection::vec;
@@ -85,7 +87,7 @@ fn report() -> impl Strategy<Value = Body> {
     (number(), has, number(), pull, any::<[bool; 5]>()).prop_map(
         |(expected, (bitmap, held, incomplete), complete, pull, [missing, no_room, answers, ended, knows])| {
             let bitmap = Bytes::from(bitmap);
-            Body::Report(Report {
+            Body::Report(ReceiverReport {
                 expected,
                 bitmap,
                 held,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::faults::draws::{Draws, seeds};
-use maquette_messaging::packet::Report;
+use maquette_messaging::packet::ReceiverReport;
 use maquette_messaging::sequence::FIRST;
 use maquette_messaging::{Probe, ReceiveStream, Repeat, Reporting, SendStream, Timing};
 use quantities::{Duration, Time};
@@ -18,7 +18,7 @@ const WINDOW: u64 = 16;
 enum Flying {
     Packet(u64, bool),
     Question,
-    Report(Report),
+    Report(ReceiverReport),
 }
 
 struct Pair {
@@ -177,8 +177,8 @@ fn selective_repeat_sends_little_more_than_was_lost_and_go_back_n_much_more() {
 }
 
 /// The report of a receiver that has everything before `expected`.
-fn has_all_before(expected: u64, answers: bool) -> Report {
-    Report { expected: expected as u32, answers, ..Report::default() }
+fn has_all_before(expected: u64, answers: bool) -> ReceiverReport {
+    ReceiverReport { expected: expected as u32, answers, ..ReceiverReport::default() }
 }
 
 fn all_repeats(send_stream: &mut SendStream, now: Time) -> Vec<(u64, bool)> {
@@ -231,8 +231,8 @@ fn what_was_sent_after_the_first_of_two_questions_is_not_taken_for_lost() {
 }
 
 /// The report of a receiver that has nothing before `expected + 1`, and some of what comes after it, a bit each.
-fn lacks(expected: u64, after: u8, missing: bool) -> Report {
-    Report { expected: expected as u32, bitmap: vec![after].into(), missing, ..Report::default() }
+fn lacks(expected: u64, after: u8, missing: bool) -> ReceiverReport {
+    ReceiverReport { expected: expected as u32, bitmap: vec![after].into(), missing, ..ReceiverReport::default() }
 }
 
 #[test]
@@ -282,7 +282,7 @@ fn a_receiver_that_keeps_what_is_early_has_lost_nothing_when_it_had_no_room() {
         let at = |microseconds| Time::ZERO + us(microseconds);
         let mut send_stream = SendStream::new(FIRST, repeat, TIMING);
         send(&mut send_stream, at(0), 6);
-        send_stream.report(at(100), &Report { no_room: true, ..has_all_before(FIRST + 2, false) });
+        send_stream.report(at(100), &ReceiverReport { no_room: true, ..has_all_before(FIRST + 2, false) });
         send_stream.report(at(200), &has_all_before(FIRST + 2, false));
         assert_eq!(all_repeats(&mut send_stream, at(200)).len(), again, "{repeat:?}");
     }

@@ -37,16 +37,16 @@ const WAYS: [Way; 6] =
 
 /// A message that a rank sends, and its number among those with its receiver and tag.
 #[derive(Clone, Copy, Debug)]
-struct Sent {
+struct TaggedMessage {
     to: Rank,
     tag: Tag,
     number: u32,
     size: u64,
 }
 
-impl Sent {
+impl TaggedMessage {
     fn message(self, from: Rank) -> Message {
-        let Sent { to, tag, number, size } = self;
+        let TaggedMessage { to, tag, number, size } = self;
         let seed = (u64::from(from.0) << 40) | (u64::from(to.0) << 32) | (u64::from(tag.0) << 16) | u64::from(number);
         let mut draws = Draws(seed);
         // The first bytes identify it, however short it is.
@@ -59,7 +59,7 @@ impl Sent {
 /// What every rank sends, and how each receives.
 struct Traffic {
     seed: u64,
-    sends: Vec<Vec<Sent>>,
+    sends: Vec<Vec<TaggedMessage>>,
     ways: Vec<Way>,
 }
 
@@ -76,7 +76,7 @@ impl Traffic {
                 let tag = Tag(draws.below(u64::from(tags)) as u32);
                 let number = numbers.entry((to, tag)).or_insert(0);
                 *number += 1;
-                Sent { to, tag, number: *number - 1, size: draws.below(most) }
+                TaggedMessage { to, tag, number: *number - 1, size: draws.below(most) }
             });
             sends.push(sent.collect());
         }
@@ -85,12 +85,12 @@ impl Traffic {
     }
 
     /// The messages to a rank and their senders, in random order.
-    fn to(&self, rank: Rank) -> Vec<(Rank, Sent)> {
-        let of = |(from, sent): (u32, &Vec<Sent>)| {
+    fn to(&self, rank: Rank) -> Vec<(Rank, TaggedMessage)> {
+        let of = |(from, sent): (u32, &Vec<TaggedMessage>)| {
             let to_rank = sent.iter().filter(|sent| sent.to == rank).map(move |sent| (Rank(from), *sent));
             to_rank.collect::<Vec<_>>()
         };
-        let mut all: Vec<(Rank, Sent)> = (0..).zip(&self.sends).flat_map(of).collect();
+        let mut all: Vec<(Rank, TaggedMessage)> = (0..).zip(&self.sends).flat_map(of).collect();
         let mut draws = Draws(self.seed ^ u64::from(rank.0));
         for place in (1..all.len()).rev() {
             all.swap(place, draws.below(place as u64 + 1) as usize);
@@ -110,7 +110,7 @@ fn asked(way: Way, from: Rank, tag: Tag) -> (Source, Tags) {
 }
 
 /// All messages to a rank, in the order in which its receives were begun.
-async fn receive_all<E: Endpoint>(endpoint: &E, way: Way, all: &[(Rank, Sent)]) -> Result<Vec<Received>> {
+async fn receive_all<E: Endpoint>(endpoint: &E, way: Way, all: &[(Rank, TaggedMessage)]) -> Result<Vec<Received>> {
     let receives = all.iter().map(|(from, sent)| asked(way, *from, sent.tag));
     let mut received = Vec::new();
     match way {

@@ -55,7 +55,7 @@ struct OneByOne {
 }
 
 /// One side of a trial: the trial's number, whether it is the sender's side, and how long it took.
-type Part = (u64, bool, Duration);
+type TrialSide = (u64, bool, Duration);
 
 impl OneByOne {
     fn new(kinds: Vec<Kind>, ranks: u32, apart: Duration) -> OneByOne {
@@ -94,11 +94,11 @@ fn is_empty(trial: u64) -> bool {
 }
 
 impl Program for OneByOne {
-    type Output = Vec<Part>;
+    type Output = Vec<TrialSide>;
 
     const NEEDS: Needs = Needs::MULTICAST;
 
-    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Vec<Part>> {
+    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Vec<TrialSide>> {
         let mut parts = Vec::new();
         for &trial in &self.trials[endpoint.rank().0 as usize] {
             let Kind { from, to, size, broadcast } = *self.kind(trial);

@@ -19,7 +19,7 @@ pub(super) enum Fate {
 /// The faults on the way to one receiver: losses of single frames, and bursts of losses by Gilbert's model, a chain of
 /// two states; in the bad state everything is lost.
 #[derive(Debug)]
-pub(super) struct Line {
+pub(super) struct ReceiverFaults {
     stream: Stream,
     in_burst: bool,
     loss: Chance,
@@ -33,11 +33,11 @@ pub(super) struct Line {
     faulty: bool,
 }
 
-impl Line {
+impl ReceiverFaults {
     /// The path to receiver `number`.
-    pub(super) fn new(faults: &Faults, seed: u64, number: u32) -> Line {
+    pub(super) fn new(faults: &Faults, seed: u64, number: u32) -> ReceiverFaults {
         let Faults { loss, burst_begins, burst_ends, duplicated, delayed, delay } = *faults;
-        Line {
+        ReceiverFaults {
             stream: Stream::new(seed, u64::from(number)),
             in_burst: false,
             loss: Chance::new(loss),
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     fn of(faults: &Faults, frames: usize) -> Vec<Fate> {
-        let mut line = Line::new(faults, 5, 2);
+        let mut line = ReceiverFaults::new(faults, 5, 2);
         (0..frames).map(|_| line.next()).collect()
     }
 

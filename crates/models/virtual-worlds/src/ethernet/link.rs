@@ -100,7 +100,7 @@ impl Wire {
 
 /// A wire in one direction, with the queue before it.
 #[derive(Debug, Default)]
-pub(super) struct Link {
+pub(super) struct QueuedWire {
     queue: VecDeque<FrameId>,
     /// The bytes in the queue. [B]
     queued: u64,
@@ -115,7 +115,7 @@ pub(super) struct Link {
     full: Time,
 }
 
-impl Link {
+impl QueuedWire {
     /// Frames that wait or are on the wire.
     pub(super) fn frames(&self) -> usize {
         self.queue.len() + usize::from(self.occupied)

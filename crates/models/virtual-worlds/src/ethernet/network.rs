@@ -7,9 +7,9 @@ use endpoint::Result;
 use machines::model::Ethernet;
 use quantities::{Bytes, Duration, Rank, Time};
 
-use super::faults::{Fate, Line};
+use super::faults::{Fate, ReceiverFaults};
 use super::fragments::{Fragment, Reassembly};
-use super::link::{Link, Passage, Wire};
+use super::link::{Passage, QueuedWire, Wire};
 use super::nodes::Nodes;
 use super::processors::Processors;
 use super::ring::{Ring, Slot};
@@ -91,7 +91,7 @@ struct Frame<P> {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Event {
+enum EthernetEvent {
     /// A node's wire to the switch is free again.
     Sent(u32),
     /// A frame's last bit is at a switch.
@@ -118,11 +118,11 @@ enum Event {
     Wake(Rank),
 }
 
-impl Event {
+impl EthernetEvent {
     /// What ends when the event happens, in words.
     fn describe(self) -> String {
         match self {
-            Event::Wake(rank) => format!("what rank {rank} does"),
+            EthernetEvent::Wake(rank) => format!("what rank {rank} does"),
             _ => "the way of a frame".to_owned(),
         }
     }
@@ -134,18 +134,18 @@ pub struct Network<P> {
     ethernet: Ethernet,
     nodes: Nodes,
     wire: Wire,
-    events: EventQueue<Event>,
+    events: EventQueue<EthernetEvent>,
     /// The events of this instant, the last first.
-    instant: Vec<Event>,
+    instant: Vec<EthernetEvent>,
     frames: Vec<Option<Frame<P>>>,
     free: Vec<FrameId>,
     /// From each node to the switch.
-    up: Vec<Link>,
+    up: Vec<QueuedWire>,
     /// From its switch to each node.
-    down: Vec<Link>,
+    down: Vec<QueuedWire>,
     /// From each of two switches to the other, over the trunk if there is one.
-    across: [Link; 2],
-    lines: Vec<Line>,
+    across: [QueuedWire; 2],
+    lines: Vec<ReceiverFaults>,
     /// How full the receive ring of each node is, and what each rank has to take: frames from there, in their slots,
     /// and what is in memory.
     rings: Vec<Ring>,
@@ -173,10 +173,10 @@ impl<P: Clone> Network<P> {
             instant: Vec::new(),
             frames: Vec::new(),
             free: Vec::new(),
-            up: each.clone().map(|_| Link::default()).collect(),
-            down: each.clone().map(|_| Link::default()).collect(),
+            up: each.clone().map(|_| QueuedWire::default()).collect(),
+            down: each.clone().map(|_| QueuedWire::default()).collect(),
             across: Default::default(),
-            lines: each.clone().map(|node| Line::new(&ethernet.faults, seed, node)).collect(),
+            lines: each.clone().map(|node| ReceiverFaults::new(&ethernet.faults, seed, node)).collect(),
             rings: each.clone().map(|_| Ring::default()).collect(),
             arrivals: (0..ranks).map(|_| VecDeque::new()).collect(),
             reassembly: each.clone().map(|_| Reassembly::default()).collect(),
@@ -305,7 +305,7 @@ impl<P: Clone> Network<P> {
 
     /// Asks for `rank` to be woken at `time`.
     pub fn wake_at(&mut self, rank: Rank, time: Time) {
-        self.events.put(time.max(self.now()), Event::Wake(rank));
+        self.events.put(time.max(self.now()), EthernetEvent::Wake(rank));
     }
 
     /// Whether a rank has a processor, which it gets at once if one is free. Otherwise [`Notice::Time`] tells it when
@@ -363,7 +363,7 @@ impl<P: Clone> Network<P> {
         EthernetStatistics { busy, trunk_busy, most_queued, ..self.statistics.clone() }
     }
 
-    fn next_event(&mut self) -> Option<Event> {
+    fn next_event(&mut self) -> Option<EthernetEvent> {
         if self.instant.is_empty() {
             self.events.take_instant(&mut self.instant)?;
             self.instant.reverse();
@@ -371,46 +371,46 @@ impl<P: Clone> Network<P> {
         self.instant.pop()
     }
 
-    fn handle(&mut self, event: Event) {
+    fn handle(&mut self, event: EthernetEvent) {
         match event {
-            Event::Sent(node) => {
+            EthernetEvent::Sent(node) => {
                 self.up[node as usize].free();
                 self.start_up(node);
                 self.notice_room(node);
             }
-            Event::AtSwitch(switch, id) => {
-                self.events.put(self.now() + self.ethernet.switch_latency, Event::Forward(switch, id));
+            EthernetEvent::AtSwitch(switch, id) => {
+                self.events.put(self.now() + self.ethernet.switch_latency, EthernetEvent::Forward(switch, id));
             }
-            Event::Forward(switch, id) => self.forward(switch, id),
-            Event::Copied(node, id) => {
+            EthernetEvent::Forward(switch, id) => self.forward(switch, id),
+            EthernetEvent::Copied(node, id) => {
                 self.put_down(node, id);
                 self.leave(id);
             }
-            Event::CopiedAcross(switch, id) => {
+            EthernetEvent::CopiedAcross(switch, id) => {
                 self.cross(switch, id);
                 self.leave(id);
             }
-            Event::Crossed(switch) => {
+            EthernetEvent::Crossed(switch) => {
                 self.across[switch].free();
                 self.start_across(switch);
             }
-            Event::Forwarded(node) => {
+            EthernetEvent::Forwarded(node) => {
                 self.down[node as usize].free();
                 self.start_down(node);
             }
-            Event::AtNode(node, id) => self.arrive(node, id),
-            Event::Comes(node, id) => self.deliver(node, id),
-            Event::Interrupt => {
+            EthernetEvent::AtNode(node, id) => self.arrive(node, id),
+            EthernetEvent::Comes(node, id) => self.deliver(node, id),
+            EthernetEvent::Interrupt => {
                 let length = self.ethernet.bucket_carry;
                 if self.processors.interrupt(length) {
-                    self.events.put(self.now() + length, Event::InterruptEnds);
+                    self.events.put(self.now() + length, EthernetEvent::InterruptEnds);
                 }
             }
-            Event::InterruptEnds => {
+            EthernetEvent::InterruptEnds => {
                 let next = self.processors.end_interrupt();
                 next.into_iter().for_each(|next| self.wake_at(next, self.now()));
             }
-            Event::Wake(rank) => self.notices.push_back(Notice::Time(rank)),
+            EthernetEvent::Wake(rank) => self.notices.push_back(Notice::Time(rank)),
         }
     }
 
@@ -425,7 +425,7 @@ impl<P: Clone> Network<P> {
         let (frames, now) = (&self.frames, self.events.now());
         let started = self.up[node as usize].start(now, self.wire, |id| size(frames, id));
         if let Some((id, passage)) = started {
-            self.passes(passage, Event::AtSwitch(self.switch_of(node), id), Event::Sent(node));
+            self.passes(passage, EthernetEvent::AtSwitch(self.switch_of(node), id), EthernetEvent::Sent(node));
         }
     }
 
@@ -433,7 +433,7 @@ impl<P: Clone> Network<P> {
         let (frames, now) = (&self.frames, self.events.now());
         let started = self.down[node as usize].start(now, self.wire, |id| size(frames, id));
         if let Some((id, passage)) = started {
-            self.passes(passage, Event::AtNode(node, id), Event::Forwarded(node));
+            self.passes(passage, EthernetEvent::AtNode(node, id), EthernetEvent::Forwarded(node));
         }
     }
 
@@ -442,15 +442,15 @@ impl<P: Clone> Network<P> {
         let (frames, now) = (&self.frames, self.events.now());
         let started = self.across[switch].start(now, Wire::of_trunk(trunk, &self.ethernet), |id| size(frames, id));
         if let Some((id, passage)) = started {
-            self.passes(passage, Event::AtSwitch(1 - switch, id), Event::Crossed(switch));
+            self.passes(passage, EthernetEvent::AtSwitch(1 - switch, id), EthernetEvent::Crossed(switch));
         }
     }
 
     /// A frame passes a wire: what happens when it is at the far end, and when the wire is free.
-    fn passes(&mut self, passage: Passage, arrival: Event, is_free: Event) {
+    fn passes(&mut self, passage: Passage, arrival: EthernetEvent, is_free: EthernetEvent) {
         let Passage { arrives, free, interrupts } = passage;
         if interrupts {
-            self.events.put(free, Event::Interrupt);
+            self.events.put(free, EthernetEvent::Interrupt);
         }
         self.events.put(arrives, arrival);
         self.events.put(free, is_free);
@@ -495,17 +495,17 @@ impl<P: Clone> Network<P> {
         // The first receiver has the frame itself.
         let mut copied = self.now();
         for node in on_switch.filter(|&node| !(to_all && node == from)) {
-            self.after_copy(copied, id, Event::Copied(node, id));
+            self.after_copy(copied, id, EthernetEvent::Copied(node, id));
             copied += copy;
         }
         if crosses {
-            self.after_copy(copied, id, Event::CopiedAcross(switch, id));
+            self.after_copy(copied, id, EthernetEvent::CopiedAcross(switch, id));
         }
         self.leave(id);
     }
 
     /// Has an event of a frame happen at `time`, at once if that is now.
-    fn after_copy(&mut self, time: Time, id: FrameId, event: Event) {
+    fn after_copy(&mut self, time: Time, id: FrameId, event: EthernetEvent) {
         self.share(id);
         if time == self.now() {
             self.handle(event);
@@ -545,11 +545,11 @@ impl<P: Clone> Network<P> {
                 self.end_way(id, node, FrameFate::Lost);
                 self.leave(id);
             }
-            Fate::Comes(late) => self.events.put(self.now() + late, Event::Comes(node, id)),
+            Fate::Comes(late) => self.events.put(self.now() + late, EthernetEvent::Comes(node, id)),
             Fate::ComesTwice(late) => {
                 self.share(id);
-                self.events.put(self.now(), Event::Comes(node, id));
-                self.events.put(self.now() + late, Event::Comes(node, id));
+                self.events.put(self.now(), EthernetEvent::Comes(node, id));
+                self.events.put(self.now() + late, EthernetEvent::Comes(node, id));
             }
         }
     }

@@ -9,18 +9,18 @@ use endpoint::{Endpoint, Error, Message, Needs, Received, Result, Source, Tag, T
 use quantities::{Duration, Rank, Time};
 
 use super::no_hardware;
-use super::state::State;
+use super::state::SharedState;
 
 /// The endpoint of one rank.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ClockEndpoint<'run> {
     rank: Rank,
-    state: &'run RefCell<State>,
+    state: &'run RefCell<SharedState>,
     needs: Needs,
 }
 
 impl<'run> ClockEndpoint<'run> {
-    pub(super) fn new(rank: Rank, state: &'run RefCell<State>, needs: Needs) -> ClockEndpoint<'run> {
+    pub(super) fn new(rank: Rank, state: &'run RefCell<SharedState>, needs: Needs) -> ClockEndpoint<'run> {
         ClockEndpoint { rank, state, needs }
     }
 
@@ -66,7 +66,7 @@ impl Endpoint for ClockEndpoint<'_> {
 
     #[allow(refining_impl_trait)] // as above
     fn sendrecv_tagged(&self, to: Rank, tag: Tag, message: Message, from: Rank, tags: Tags) -> SendReceive<'_> {
-        let stage = Stage::Sends { message: Some(message), rested: false };
+        let stage = SendrecvStage::Sends { message: Some(message), rested: false };
         SendReceive { endpoint: self, to, tag, from, tags, stage }
     }
 
@@ -178,7 +178,7 @@ pub(super) struct SendReceive<'endpoint> {
     tag: Tag,
     from: Rank,
     tags: Tags,
-    stage: Stage,
+    stage: SendrecvStage,
 }
 
 /// The same, returning only the message.
@@ -196,7 +196,7 @@ impl Future for SendReceiveMessage<'_> {
 
 /// The progress of a sendrecv.
 #[derive(Debug)]
-enum Stage {
+enum SendrecvStage {
     /// It sends, as [`Send`] does.
     Sends { message: Option<Message>, rested: bool },
     /// It receives; the time is when the sendrecv was begun.
@@ -208,12 +208,12 @@ enum Stage {
 impl SendReceive<'_> {
     /// Lets other ranks run first, if it should; then sends. Returns when it was begun.
     #[inline]
-    fn send(&mut self, state: &mut State) -> Poll<Result<Time>> {
+    fn send(&mut self, state: &mut SharedState) -> Poll<Result<Time>> {
         let SendReceive { endpoint: ClockEndpoint { rank, needs, .. }, to, from, tag, .. } = *self;
         let (message, rested) = match &mut self.stage {
-            Stage::Sends { message, rested } => (message, rested),
-            Stage::Receives(began) => return Poll::Ready(Ok(*began)),
-            Stage::Waits(_) => return Poll::Ready(Ok(state.now(*rank))),
+            SendrecvStage::Sends { message, rested } => (message, rested),
+            SendrecvStage::Receives(began) => return Poll::Ready(Ok(*began)),
+            SendrecvStage::Waits(_) => return Poll::Ready(Ok(state.now(*rank))),
         };
         if !*rested {
             check_partner(*rank, to, state.size())?;
@@ -228,7 +228,7 @@ impl SendReceive<'_> {
         }
         let began = state.now(*rank);
         state.begin_sendrecv(*rank, to, tag, message.take().unwrap_or_default());
-        self.stage = Stage::Receives(began);
+        self.stage = SendrecvStage::Receives(began);
         Poll::Ready(Ok(began))
     }
 }
@@ -243,7 +243,7 @@ impl Future for SendReceive<'_> {
         let received = match self.send(state)? {
             Poll::Pending => return Poll::Pending,
             Poll::Ready(began) => match &mut self.stage {
-                Stage::Waits(received) => received.take(),
+                SendrecvStage::Waits(received) => received.take(),
                 _ => state.receive_in_sendrecv(endpoint.rank, from, tags, began),
             },
         };
@@ -251,7 +251,7 @@ impl Future for SendReceive<'_> {
         if state.end_sendrecv(endpoint.rank) {
             return Poll::Ready(Ok(received));
         }
-        self.stage = Stage::Waits(Some(received));
+        self.stage = SendrecvStage::Waits(Some(received));
         Poll::Pending
     }
 }

@@ -74,7 +74,7 @@ impl Mailbox {
 /// The letters for all ranks.
 #[derive(Debug)]
 pub(super) struct Letters {
-    nodes: Vec<Node>,
+    nodes: Vec<LetterNode>,
     /// The first of the list of free nodes.
     free: u32,
     /// How many mailboxes hold more than [`MANY`] letters.
@@ -84,7 +84,7 @@ pub(super) struct Letters {
 }
 
 #[derive(Debug)]
-struct Node {
+struct LetterNode {
     next: u32,
     letter: Letter,
 }
@@ -204,13 +204,13 @@ impl Letters {
 
     fn store(&mut self, letter: Letter) -> u32 {
         if self.free == NONE {
-            self.nodes.push(Node { next: NONE, letter });
+            self.nodes.push(LetterNode { next: NONE, letter });
             return self.nodes.len() as u32 - 1;
         }
         let index = self.free;
         let node = &mut self.nodes[index as usize];
         self.free = node.next;
-        *node = Node { next: NONE, letter };
+        *node = LetterNode { next: NONE, letter };
         index
     }
 

@@ -46,7 +46,7 @@ use crate::stop::Stop;
 use clock_endpoint::ClockEndpoint;
 use costs::Costs;
 use ranks::Ranks;
-use state::State;
+use state::SharedState;
 
 /// The contention-free world of one machine.
 #[derive(Clone, Copy, Debug)]
@@ -81,7 +81,7 @@ impl Clock {
 
     /// Runs a program that receives from named ranks only: they may run ahead of each other.
     fn run_ahead<P: Program>(&self, ranks: u32, program: &P) -> Run<P::Output> {
-        let state = RefCell::new(State::new(Costs::new(&self.model), ranks, self.with_timeline));
+        let state = RefCell::new(SharedState::new(Costs::new(&self.model), ranks, self.with_timeline));
         let results = Ranks::new(ranks, self.stop).run(
             &state,
             |rank| program.name_of(rank),

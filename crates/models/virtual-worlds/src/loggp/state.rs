@@ -16,7 +16,7 @@ use crate::stop::ProgressSnapshot;
 
 /// The state that the ranks of a run share.
 #[derive(Debug)]
-pub(super) struct State {
+pub(super) struct SharedState {
     costs: Costs,
     ranks: Vec<RankState>,
     letters: Letters,
@@ -27,13 +27,13 @@ pub(super) struct State {
     /// Ranks that could go on, but have sent more than can be taken soon, in the order in which they came to rest.
     resting: VecDeque<Rank>,
     /// The sendrecvs under way whose sends wait for their receivers.
-    exchanges: BTreeMap<Rank, Exchange>,
+    exchanges: BTreeMap<Rank, WaitingSend>,
     record: Record,
 }
 
 /// The send of a sendrecv that waits for its receiver while its rank receives.
 #[derive(Clone, Copy, Debug)]
-struct Exchange {
+struct WaitingSend {
     to: Rank,
     /// When the processor finished it.
     sent: Time,
@@ -49,10 +49,10 @@ struct RankState {
     waits_for: Option<WaitsFor>,
 }
 
-impl State {
-    pub(super) fn new(costs: Costs, size: u32, with_timeline: bool) -> State {
+impl SharedState {
+    pub(super) fn new(costs: Costs, size: u32, with_timeline: bool) -> SharedState {
         let rank = RankState { clock: RankClock::default(), mailbox: Mailbox::EMPTY, waits_for: None };
-        State {
+        SharedState {
             costs,
             ranks: vec![rank; size as usize],
             letters: Letters::new(),
@@ -154,11 +154,11 @@ impl State {
     pub(super) fn begin_sendrecv(&mut self, from: Rank, to: Rank, tag: Tag, message: Message) {
         if self.send(from, to, tag, message) {
             let sent = self.now(from);
-            self.exchanges.insert(from, Exchange { to, sent, taken: None });
+            self.exchanges.insert(from, WaitingSend { to, sent, taken: None });
         }
     }
 
-    /// As [`State::receive`], as the other half of a sendrecv that was begun at `began`.
+    /// As [`SharedState::receive`], as the other half of a sendrecv that was begun at `began`.
     #[inline]
     pub(super) fn receive_in_sendrecv(&mut self, rank: Rank, from: Rank, tags: Tags, began: Time) -> Option<Received> {
         let received = self.receive_since(rank, from, tags, began)?;
@@ -170,7 +170,7 @@ impl State {
     /// taken.
     #[inline]
     pub(super) fn end_sendrecv(&mut self, rank: Rank) -> bool {
-        let Some(&Exchange { to, taken, .. }) = self.exchanges.get(&rank) else { return true };
+        let Some(&WaitingSend { to, taken, .. }) = self.exchanges.get(&rank) else { return true };
         let sender = &mut self.ranks[rank.0 as usize];
         if let Some(taken) = taken {
             sender.clock.wait_until(taken);
@@ -210,7 +210,7 @@ impl State {
     }
 }
 
-impl Turns for State {
+impl Turns for SharedState {
     /// Ranks that were woken go before those that have not begun: then few mailboxes are in use at once. Of those
     /// woken, the last one goes on: it works with ranks that have just run, and their data is in the cache. Only while
     /// some ranks are behind, with many letters, does the one go on that has waited longest. Ranks that rest come last.
@@ -252,7 +252,7 @@ mod tests {
             rendezvous: None,
         };
         let (one, two) = (Rank(1), Rank(2));
-        let mut state = State::new(Costs::new(&model), 3, false);
+        let mut state = SharedState::new(Costs::new(&model), 3, false);
         assert_eq!([state.next_turn(), state.next_turn()], [Some(Rank(0)), Some(one)]);
         let mut sent = 0;
         while !state.rest_before_sending(one, two) {

@@ -12,7 +12,7 @@ use maquette_virtual_worlds::answer::PacketRecord;
 use maquette_virtual_worlds::flit::network::Injection;
 use maquette_virtual_worlds::flit::network::fast::Fast;
 use maquette_virtual_worlds::flit::network::reference::Reference;
-use maquette_virtual_worlds::flit::network::replay::{Outcome, carry};
+use maquette_virtual_worlds::flit::network::replay::{ReplayOutcome, carry};
 use quantities::{Bytes, Time};
 
 /// A packet: when it is injected, from where, and for whom.
@@ -38,7 +38,7 @@ fn carried(network: &Arc<FlitNetwork>, orders: &[Order]) -> Vec<PacketRecord> {
         (Time::from_picoseconds(at * 1000), Injection { source, destination, bytes: Bytes(4), flits: 5, token: 0 })
     };
     let injections: Vec<(Time, Injection)> = orders.iter().map(injection).collect();
-    let in_order = |outcome: Outcome| {
+    let in_order = |outcome: ReplayOutcome| {
         let log = outcome.recorder.log.unwrap();
         let of = |&(_, source, destination): &Order| {
             log.iter().find(|it| (it.source, it.destination) == (NodeId(source), NodeId(destination))).unwrap().clone()

@@ -8,11 +8,11 @@ use machines::model::{FlitNetwork, Interconnect, NodeId};
 use maquette_virtual_worlds::flit::network::Injection;
 use maquette_virtual_worlds::flit::network::fast::Fast;
 use maquette_virtual_worlds::flit::network::reference::Reference;
-use maquette_virtual_worlds::flit::network::replay::{Outcome, carry};
+use maquette_virtual_worlds::flit::network::replay::{ReplayOutcome, carry};
 use proptest::prelude::*;
 use quantities::{Bytes, Duration, Time};
 
-fn sorted_log(outcome: Outcome) -> Vec<maquette_virtual_worlds::answer::PacketRecord> {
+fn sorted_log(outcome: ReplayOutcome) -> Vec<maquette_virtual_worlds::answer::PacketRecord> {
     let mut log = outcome.recorder.log.unwrap_or_default();
     log.sort_by_key(|packet| (packet.delivered, packet.destination));
     log

@@ -193,28 +193,28 @@ fn packets_that_would_arrive_after_the_end_of_time_are_an_error() {
 
 /// What a rank does for a time.
 #[derive(Clone, Copy, Debug)]
-enum Step {
+enum RankStep {
     Computes(Duration),
     Sleeps(Duration),
     /// It waits for a message that does not come.
     Waits(Duration),
 }
 
-impl Step {
+impl RankStep {
     fn length(self) -> Duration {
         match self {
-            Step::Computes(length) | Step::Sleeps(length) | Step::Waits(length) => length,
+            RankStep::Computes(length) | RankStep::Sleeps(length) | RankStep::Waits(length) => length,
         }
     }
 }
 
 /// Rank 0 does this, rank 1 nothing.
-async fn do_all<E: Endpoint>(endpoint: &E, steps: &[Step]) -> Result<()> {
+async fn do_all<E: Endpoint>(endpoint: &E, steps: &[RankStep]) -> Result<()> {
     for &step in steps.iter().filter(|_| endpoint.rank() == Rank(0)) {
         match step {
-            Step::Computes(work) => endpoint.compute(work).await,
-            Step::Sleeps(length) => endpoint.sleep_until(endpoint.now() + length).await,
-            Step::Waits(length) => {
+            RankStep::Computes(work) => endpoint.compute(work).await,
+            RankStep::Sleeps(length) => endpoint.sleep_until(endpoint.now() + length).await,
+            RankStep::Waits(length) => {
                 let deadline = endpoint.now() + length;
                 assert_eq!(endpoint.receive_any(Some(deadline)).await, Err(Error::Deadline(deadline)));
             }
@@ -224,7 +224,7 @@ async fn do_all<E: Endpoint>(endpoint: &E, steps: &[Step]) -> Result<()> {
 }
 
 /// The steps in a world whose ranks take their turns in order of time.
-struct Steps(Vec<Step>);
+struct Steps(Vec<RankStep>);
 
 impl Program for Steps {
     const NEEDS: Needs = Needs::ANY_SOURCE;
@@ -236,23 +236,23 @@ impl Program for Steps {
 }
 
 /// The same where ranks may run ahead: without waits.
-struct StepsAhead(Vec<Step>);
+struct StepsAhead(Vec<RankStep>);
 
 impl Program for StepsAhead {
     type Output = ();
 
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
-        let steps: Vec<Step> = self
+        let steps: Vec<RankStep> = self
             .0
             .iter()
-            .map(|&step| if let Step::Waits(length) = step { Step::Sleeps(length) } else { step })
+            .map(|&step| if let RankStep::Waits(length) = step { RankStep::Sleeps(length) } else { step })
             .collect();
         do_all(endpoint, &steps).await
     }
 }
 
 /// Lengths that end just before and just after the end of time, alone and together.
-fn step() -> impl Strategy<Value = Step> {
+fn step() -> impl Strategy<Value = RankStep> {
     let end = Duration::LONGEST.picoseconds();
     let length = prop_oneof![
         0..2_000_000_u64,
@@ -264,7 +264,7 @@ fn step() -> impl Strategy<Value = Step> {
     ];
     (length, 0..3_usize).prop_map(|(length, kind)| {
         let length = Duration::from_picoseconds(length);
-        [Step::Computes(length), Step::Sleeps(length), Step::Waits(length)][kind]
+        [RankStep::Computes(length), RankStep::Sleeps(length), RankStep::Waits(length)][kind]
     })
 }
 

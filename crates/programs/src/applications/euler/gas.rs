@@ -2,7 +2,7 @@
 
 /// The conserved quantities per volume: mass, three components of momentum, energy. In single precision: 20 bytes per
 /// vertex.
-pub type State = [f32; 5];
+pub type GasState = [f32; 5];
 
 /// A direction with an area.
 pub type Area = [f32; 3];
@@ -11,25 +11,25 @@ pub type Area = [f32; 3];
 const GAMMA: f32 = 1.4;
 
 /// The state of gas with a density, a velocity and a pressure.
-pub fn state(density: f32, velocity: [f32; 3], pressure: f32) -> State {
+pub fn state(density: f32, velocity: [f32; 3], pressure: f32) -> GasState {
     let [u, v, w] = velocity;
     let energy = pressure / (GAMMA - 1.0) + 0.5 * density * (u * u + v * v + w * w);
     [density, density * u, density * v, density * w, energy]
 }
 
 /// Uniform flow along x, slightly upwards, at the given Mach number: density 1, speed of sound 1.
-pub fn free_stream(mach: f32) -> State {
+pub fn free_stream(mach: f32) -> GasState {
     let (cosine, sine) = (0.998_629_5, 0.052_335_96); // three degrees
     state(1.0, [mach * cosine, 0.0, mach * sine], 1.0 / GAMMA)
 }
 
 /// The pressure of a state.
-pub fn pressure([density, x, y, z, energy]: State) -> f32 {
+pub fn pressure([density, x, y, z, energy]: GasState) -> f32 {
     (GAMMA - 1.0) * (energy - 0.5 * (x * x + y * y + z * z) / density)
 }
 
 /// The flux through `area` per time, and the speed of the fastest signal through it times its size: |v . n| + c |n|.
-pub(super) fn flux(state: State, area: Area) -> (State, f32) {
+pub(super) fn flux(state: GasState, area: Area) -> (GasState, f32) {
     let [density, x, y, z, energy] = state;
     let pressure = pressure(state);
     let volume = (x * area[0] + y * area[1] + z * area[2]) / density;
@@ -51,9 +51,9 @@ pub(super) const OPERATIONS_AN_EDGE: u64 = 2 * 44 + 1 + 5 * 5;
 /// The exchange between two neighbours through the area between them, from `a` to `b`.
 pub(super) struct Fluctuation {
     /// The flux out of a beyond that of its own state.
-    pub(super) of_a: State,
+    pub(super) of_a: GasState,
     /// The same for b, with the area pointing the other way.
-    pub(super) of_b: State,
+    pub(super) of_b: GasState,
     /// The fastest signal between the two times the size of the area.
     pub(super) fastest: f32,
 }
@@ -71,7 +71,7 @@ pub(super) struct Fluctuation {
 ///
 /// Source: Rusanov, "The calculation of the interaction of non-stationary shock waves and obstacles", USSR
 /// Computational Mathematics and Mathematical Physics 1(2), 1962.
-pub(super) fn fluctuation(a: State, b: State, area: Area) -> Fluctuation {
+pub(super) fn fluctuation(a: GasState, b: GasState, area: Area) -> Fluctuation {
     let ((flux_a, fastest_a), (flux_b, fastest_b)) = (flux(a, area), flux(b, area));
     let fastest = fastest_a.max(fastest_b);
     let (mut of_a, mut of_b) = ([0.0; 5], [0.0; 5]);

@@ -7,6 +7,6 @@ mod region;
 mod start;
 
 pub use dual::Dual;
-pub use gas::{Area, State, free_stream, pressure, state};
+pub use gas::{Area, GasState, free_stream, pressure, state};
 pub use program::{Euler, Flow};
 pub use start::Bump;

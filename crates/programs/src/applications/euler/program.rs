@@ -4,7 +4,7 @@ use endpoint::{Endpoint, Error, Program, Result};
 use quantities::Duration;
 
 use super::dual::Dual;
-use super::gas::State;
+use super::gas::GasState;
 use super::region::{Region, STAGES};
 use crate::applications::cost::Speed;
 use crate::applications::halo::{Domain, Exchanges};
@@ -33,8 +33,8 @@ pub struct Euler {
     domains: Vec<Domain>,
     regions: Vec<Region>,
     exchanges: Exchanges,
-    start: Vec<State>,
-    outside: State,
+    start: Vec<GasState>,
+    outside: GasState,
     /// The most cycles.
     pub most_cycles: u32,
     /// It is done when the residual is this share of the first one.
@@ -49,7 +49,7 @@ pub struct Flow {
     /// Its vertices.
     pub vertices: Vec<u32>,
     /// The state at each of them.
-    pub states: Vec<State>,
+    pub states: Vec<GasState>,
     /// The residual of the whole flow at the start of every cycle, and at the end.
     pub residuals: Vec<f64>,
     /// How long it was busy with exchanges and all-reduces. [ps]
@@ -65,8 +65,8 @@ impl Euler {
         mesh: &Mesh,
         partition: &Partition,
         exchanges: Exchanges,
-        start: Vec<State>,
-        outside: State,
+        start: Vec<GasState>,
+        outside: GasState,
     ) -> Result<Euler> {
         let vertices = mesh.points().len();
         if start.len() != vertices || partition.part_of().len() != vertices {
@@ -93,7 +93,7 @@ impl Program for Euler {
         let (domain, region) = (&self.domains[me], &self.regions[me]);
         let work = self.speed.time(region.operations(domain));
 
-        let own: Vec<State> = domain.own().iter().map(|&vertex| self.start[vertex as usize]).collect();
+        let own: Vec<GasState> = domain.own().iter().map(|&vertex| self.start[vertex as usize]).collect();
         let mut states = own.clone();
         states.resize(domain.places(), self.outside);
         let mut residuals = Vec::new();

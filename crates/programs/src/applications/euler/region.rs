@@ -1,7 +1,7 @@
 //! The part of the flow that one rank computes.
 
 use super::dual::Dual;
-use super::gas::{Area, Fluctuation, OPERATIONS_AN_EDGE, State, fluctuation};
+use super::gas::{Area, Fluctuation, GasState, OPERATIONS_AN_EDGE, fluctuation};
 use crate::applications::halo::Domain;
 
 /// The share of the longest stable step that each of the three stages of a cycle takes: the Runge-Kutta scheme that
@@ -23,7 +23,7 @@ pub(super) struct Region {
 /// The residual of the own cells, for a state of the flow.
 pub(super) struct Residual {
     /// The net flux out of each own cell.
-    leaving: Vec<State>,
+    leaving: Vec<GasState>,
     /// The sum of fastest signals times sizes around each own cell.
     fastest: Vec<f32>,
 }
@@ -40,7 +40,7 @@ impl Region {
 
     /// The residual of the own cells of `domain` when the flow is `states`, copies included, and `outside` beyond the
     /// hull.
-    pub(super) fn residual(&self, domain: &Domain, states: &[State], outside: State) -> Residual {
+    pub(super) fn residual(&self, domain: &Domain, states: &[GasState], outside: GasState) -> Residual {
         let own = domain.own().len();
         let mut residual = Residual { leaving: vec![[0.0; 5]; own], fastest: vec![0.0; own] };
         for (link, &area) in domain.links().iter().zip(&self.areas) {
@@ -65,7 +65,7 @@ impl Region {
 
 impl Residual {
     /// Adds the flux through one area, if the cell at `place` is an own one.
-    fn add(&mut self, place: usize, leaving: State, fastest: f32) {
+    fn add(&mut self, place: usize, leaving: GasState, fastest: f32) {
         if let Some(sum) = self.leaving.get_mut(place) {
             (0..5).for_each(|i| sum[i] += leaving[i]);
             self.fastest[place] += fastest;
@@ -78,7 +78,7 @@ impl Residual {
     }
 
     /// Advances every own cell from `start` by `share` of the longest step that is stable there.
-    pub(super) fn step(&self, start: &[State], share: f32, states: &mut [State]) {
+    pub(super) fn step(&self, start: &[GasState], share: f32, states: &mut [GasState]) {
         for (place, (leaving, fastest)) in self.leaving.iter().zip(&self.fastest).enumerate() {
             let step = share / fastest;
             states[place] = std::array::from_fn(|i| start[place][i] - step * leaving[i]);

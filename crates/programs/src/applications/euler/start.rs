@@ -1,6 +1,6 @@
 //! Flows to start from.
 
-use super::gas::{State, pressure, state};
+use super::gas::{GasState, pressure, state};
 use crate::applications::mesh::{Point, difference, dot};
 
 /// A smooth disturbance of a uniform flow: a ball in which density and pressure are higher.
@@ -20,7 +20,7 @@ impl Bump {
 
     /// The flow `uniform` with this disturbance at each of `points`: higher by height (1 - (d / radius)^2)^2 at the
     /// distance d, with the same velocity everywhere.
-    pub fn on(&self, uniform: State, points: &[Point]) -> Vec<State> {
+    pub fn on(&self, uniform: GasState, points: &[Point]) -> Vec<GasState> {
         let [density, x, y, z, _] = uniform;
         let velocity = [x / density, y / density, z / density];
         let at = |point: &Point| {

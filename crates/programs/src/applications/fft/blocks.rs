@@ -13,12 +13,12 @@ const NUMBER: u64 = 8;
 
 /// A square array whose rows are distributed over ranks.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Layout {
+pub(super) struct ArrayLayout {
     pub(super) size: u32,
     pub(super) ranks: u32,
 }
 
-impl Layout {
+impl ArrayLayout {
     /// The rows of a rank; after the exchange, its columns.
     pub(super) fn rows(&self, Rank(rank): Rank) -> Range<u32> {
         let first = |rank: u64| (u64::from(self.size) * rank / u64::from(self.ranks)) as u32;

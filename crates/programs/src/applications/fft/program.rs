@@ -7,7 +7,7 @@ use quantities::{Bytes, Duration, Rank};
 use rustfft::num_complex::Complex32;
 use rustfft::{Fft, FftPlanner};
 
-use super::blocks::Layout;
+use super::blocks::ArrayLayout;
 use super::{operations, row};
 use crate::applications::cost::Speed;
 use crate::applications::packed::Packed;
@@ -84,7 +84,7 @@ impl Fft2d {
 
     /// The size of the block that two of `ranks` ranks exchange. [B]
     pub fn block(&self, ranks: u32) -> Bytes {
-        Layout { size: self.size, ranks }.block()
+        ArrayLayout { size: self.size, ranks }.block()
     }
 
     /// The longest message among `ranks` ranks: one block, or those for half of the ranks if blocks are forwarded. [B]
@@ -94,27 +94,27 @@ impl Fft2d {
     }
 
     /// The rank's rows, before they are transformed.
-    fn rows(&self, layout: &Layout, me: Rank) -> Vec<Complex32> {
+    fn rows(&self, layout: &ArrayLayout, me: Rank) -> Vec<Complex32> {
         match self.array {
             Array::Seeded(seed) => layout.rows(me).flat_map(|number| row(self.size, seed, number)).collect(),
             Array::OnlySizes => Vec::new(),
         }
     }
 
-    fn exchange(&self, layout: &Layout) -> CompleteExchange {
+    fn exchange(&self, layout: &ArrayLayout) -> CompleteExchange {
         let Fft2d { algorithm, order, packing, .. } = *self;
         CompleteExchange { algorithm, bytes: layout.block(), order, reshuffle: packing.per_byte(layout.block()) }
     }
 
     /// `endpoint`, on which a message of one block is packed and unpacked. An algorithm that forwards messages accounts
     /// for the blocks of each message itself.
-    fn packed<'endpoint, E: Endpoint>(&self, endpoint: &'endpoint E, layout: &Layout) -> Packed<'endpoint, E> {
+    fn packed<'endpoint, E: Endpoint>(&self, endpoint: &'endpoint E, layout: &ArrayLayout) -> Packed<'endpoint, E> {
         let blocks = u64::from(!self.algorithm.forwards());
         Packed { endpoint, work: self.packing.time(blocks, layout.block()) }
     }
 
     /// Transforms each of a rank's rows or columns.
-    async fn transform<E: Endpoint>(&self, endpoint: &E, layout: &Layout, lines: &mut [Complex32]) {
+    async fn transform<E: Endpoint>(&self, endpoint: &E, layout: &ArrayLayout, lines: &mut [Complex32]) {
         self.plan.process(lines);
         let count = layout.rows(endpoint.rank()).len() as u64;
         endpoint.compute(self.speed.time(count * operations(self.size))).await;
@@ -125,7 +125,7 @@ impl Program for Fft2d {
     type Output = Transformed;
 
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Transformed> {
-        let (me, layout) = (endpoint.rank(), Layout { size: self.size, ranks: endpoint.size() });
+        let (me, layout) = (endpoint.rank(), ArrayLayout { size: self.size, ranks: endpoint.size() });
         let mut rows = self.rows(&layout, me);
         self.transform(endpoint, &layout, &mut rows).await;
 

@@ -21,7 +21,7 @@ use crate::applications::values::{Value, packed, unpacked};
 pub struct Domain {
     own: Vec<u32>,
     places: usize,
-    links: Vec<Link>,
+    links: Vec<DomainEdge>,
     /// The receivers, with the places whose values they are sent.
     sent: Vec<(Rank, Vec<u32>)>,
     /// The senders, with the places for their values.
@@ -30,7 +30,7 @@ pub struct Domain {
 
 /// An edge with at least one end that is the rank's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Link {
+pub struct DomainEdge {
     /// Its number among all edges of the mesh.
     pub edge: u32,
     /// The places of its ends, in the order of the edge.
@@ -66,7 +66,7 @@ impl Domain {
                     true => domains[owner].own_place(ends[end]),
                     false => place_of_copy(&copies[owner], ends[end]),
                 };
-                let link = Link { edge, ends: [place(0), place(1)] };
+                let link = DomainEdge { edge, ends: [place(0), place(1)] };
                 domains[owner].links.push(link);
             }
         }
@@ -92,7 +92,7 @@ impl Domain {
     }
 
     /// The edges with at least one own end, in ascending order.
-    pub fn links(&self) -> &[Link] {
+    pub fn links(&self) -> &[DomainEdge] {
         &self.links
     }
 

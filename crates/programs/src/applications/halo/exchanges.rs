@@ -1,11 +1,12 @@
-//! Updates copies, by any schedule.
+//! Updates copies, by any schedule, and sums over all ranks.
 
 use endpoint::{Endpoint, Error, Result};
 use quantities::{Duration, Rank};
 
 use super::Domain;
-use crate::applications::all_reduce;
-use crate::applications::values::Value;
+use crate::applications::values::{Value, packed, unpacked};
+use collectives::Group;
+use collectives::all_reduce::{AllReduceContext, Number, Operation, Operator, Sends, recursive_doubling};
 use collectives::schedule::{Pacing, RankSchedule, Schedule, SendReceiveOrder, follow};
 
 /// The order in which the ranks of an application send each other their halos.
@@ -97,7 +98,7 @@ impl<E: Endpoint> Communication<'_, E> {
     /// Those of sending and receiving.
     pub(in crate::applications) async fn sum(&mut self, own: f64) -> Result<f64> {
         let begun = self.endpoint.now();
-        let sum = all_reduce::sum(self.endpoint, own).await?;
+        let sum = sum(self.endpoint, own).await?;
         self.spent += self.endpoint.now().since(begun);
         Ok(sum)
     }
@@ -105,5 +106,18 @@ impl<E: Endpoint> Communication<'_, E> {
     /// How long all communication has taken. [ps]
     pub(in crate::applications) fn spent(&self) -> Duration {
         self.spent
+    }
+}
+
+/// The sum of all ranks' values, the same to the last bit on every rank, by [`recursive_doubling`].
+async fn sum<E: Endpoint>(endpoint: &E, own: f64) -> Result<f64> {
+    let group = Group::from_source(Rank(0), endpoint.size())?;
+    let operator = Operator::Of(Operation::Sum, Number::F64);
+    let mut message = packed([own]);
+    let context = AllReduceContext { group: &group, operator: &operator, sends: Sends::default() };
+    recursive_doubling(endpoint, &context, &mut message).await?;
+    match unpacked(&message).as_deref() {
+        Some(&[sum]) => Ok(sum),
+        _ => Err(Error::Unfit(format!("a sum of {}, not of 8 B", message.size()))),
     }
 }

@@ -3,7 +3,7 @@
 mod domain;
 mod exchanges;
 
-pub use domain::{Domain, Link};
+pub use domain::{Domain, DomainEdge};
 pub use exchanges::Exchanges;
 
 use quantities::Rank;

@@ -4,7 +4,7 @@ mod cells;
 
 use quantities::splitmix64;
 
-use super::predicates::{LARGEST, on_a_line, orientation, within_sphere};
+use super::geometry::{LARGEST, on_a_line, orientation, within_sphere};
 use super::{Mesh, MeshError, Point};
 use cells::{BEYOND, Cells};
 use quantities::shuffle::permutation;

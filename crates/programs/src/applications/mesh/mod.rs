@@ -3,13 +3,12 @@
 mod delaunay;
 mod geometry;
 mod points;
-mod predicates;
 
 pub use delaunay::tetrahedralise;
 pub use geometry::{Point, Vector, cross, difference, dot, mean, scaled, sum};
 pub use points::{Body, graded, uniform};
 
-use predicates::LARGEST;
+use geometry::LARGEST;
 
 /// Points in space and the tetrahedra between them, which fill the convex hull of the points.
 #[derive(Clone, Debug, PartialEq)]

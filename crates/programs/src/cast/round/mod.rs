@@ -26,7 +26,7 @@ mod sender;
 pub use message::{Digest, PIECE_HEADER, ToAll, ToSender, piece, room_for_piece};
 pub use pieces::{Piece, Store, Supply};
 pub use receiver::{Ended, receive};
-pub use sender::{Goal, Outcome, Transfer, send};
+pub use sender::{Goal, ReceiverOutcome, Transfer, send};
 
 use quantities::Duration;
 

@@ -62,7 +62,7 @@ pub enum Goal {
 
 /// The result of a round for a receiver.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum ReceiverOutcome {
     /// It has everything.
     Done,
     /// This many pieces are missing.
@@ -83,7 +83,7 @@ pub async fn send<E: Endpoint, S: Supply>(
     transfer: &mut Transfer,
     supply: &mut S,
     mut goal: impl FnMut(u32, u32) -> Goal,
-) -> endpoint::Result<Vec<Outcome>> {
+) -> endpoint::Result<Vec<ReceiverOutcome>> {
     endpoint.multicast(ToAll::Manifest(transfer.manifest.clone()).encode()).await?;
     let (mut outcomes, claims) = inventories(endpoint, transfer.pieces).await?;
     let left = pieces(endpoint, transfer, supply, &claims, &mut goal).await;
@@ -95,14 +95,14 @@ pub async fn send<E: Endpoint, S: Supply>(
     };
     endpoint.multicast(end.encode()).await?;
     for (rank, outcome) in
-        (1..).map(Rank).zip(&mut outcomes).filter(|(_, outcome)| **outcome == Outcome::Lacks(transfer.pieces))
+        (1..).map(Rank).zip(&mut outcomes).filter(|(_, outcome)| **outcome == ReceiverOutcome::Lacks(transfer.pieces))
     {
         *outcome = match receive_answer(endpoint, rank).await? {
-            Some(ToSender::Done) => Outcome::Done,
-            Some(ToSender::Lacks(pieces)) => Outcome::Lacks(pieces),
-            Some(ToSender::Refuses(reason)) => Outcome::Refuses(reason),
-            Some(ToSender::Has(_)) => Outcome::Refuses("it says what can't be".to_string()),
-            None => Outcome::Lost,
+            Some(ToSender::Done) => ReceiverOutcome::Done,
+            Some(ToSender::Lacks(pieces)) => ReceiverOutcome::Lacks(pieces),
+            Some(ToSender::Refuses(reason)) => ReceiverOutcome::Refuses(reason),
+            Some(ToSender::Has(_)) => ReceiverOutcome::Refuses("it says what can't be".to_string()),
+            None => ReceiverOutcome::Lost,
         };
     }
     endpoint.multicast(ToAll::Bye.encode()).await?;
@@ -110,18 +110,18 @@ pub async fn send<E: Endpoint, S: Supply>(
 }
 
 /// What each receiver has, and its outcome so far: those that lack something count as lacking everything.
-async fn inventories<E: Endpoint>(endpoint: &E, pieces: u32) -> endpoint::Result<(Vec<Outcome>, Claims)> {
+async fn inventories<E: Endpoint>(endpoint: &E, pieces: u32) -> endpoint::Result<(Vec<ReceiverOutcome>, Claims)> {
     let mut outcomes = Vec::new();
     let mut claims = Claims::default();
     for rank in (1..endpoint.size()).map(Rank) {
         outcomes.push(match receive_answer(endpoint, rank).await? {
             Some(ToSender::Has(has)) => {
                 claims.add(has);
-                Outcome::Lacks(pieces)
+                ReceiverOutcome::Lacks(pieces)
             }
-            Some(ToSender::Refuses(reason)) => Outcome::Refuses(reason),
-            Some(_) => Outcome::Refuses("it says what can't be".to_string()),
-            None => Outcome::Lost,
+            Some(ToSender::Refuses(reason)) => ReceiverOutcome::Refuses(reason),
+            Some(_) => ReceiverOutcome::Refuses("it says what can't be".to_string()),
+            None => ReceiverOutcome::Lost,
         });
     }
     Ok((outcomes, claims))

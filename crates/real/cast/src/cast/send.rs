@@ -12,10 +12,10 @@ use real_worlds::block_on;
 use super::attended::Attended;
 use super::wire::{Wire, token, v4};
 use super::{CastError, DATAGRAM, Event, Meeting, Watch, inner, ms};
-use crate::files::{Listing, Reader};
+use crate::files::{Listing, PieceReader};
 use crate::lobby::{Announce, Call, Called, Host, LobbyMessage, Mismatch, Strange, To, Token};
 use crate::parameters::{largest_to_sender, parameters};
-use crate::round::{self, Digest, Goal, Outcome, Transfer};
+use crate::round::{self, Digest, Goal, ReceiverOutcome, Transfer};
 
 /// How long the first receiver waits for those that come at the same time.
 const GATHER: Duration = ms(300);
@@ -90,7 +90,7 @@ pub fn send(listing: Listing, settings: &SendSettings, watch: &mut impl Watch) -
         lobby: RefCell::new(Lobby { host: Host::new(announce), reported: BTreeSet::new() }),
         transfer: Transfer::new(&listing.manifest),
         piece: Bytes(u64::from(listing.manifest.piece())),
-        reader: Reader::new(listing),
+        reader: PieceReader::new(listing),
         salt: token()?,
         // So large a range is never exhausted.
         session: 1 + u32::from_be_bytes(random) / 2,
@@ -122,7 +122,7 @@ struct Sender<'a, W> {
     transfer: Transfer,
     /// The length of a piece.
     piece: Bytes,
-    reader: Reader,
+    reader: PieceReader,
     /// The salt for the keys of rounds, and the session of the last round.
     salt: Token,
     session: u32,
@@ -240,16 +240,20 @@ impl<W: Watch> Sender<'_, W> {
             self.lobby.borrow_mut().host.ended(now, called.member, &outcome, self.whole);
             let name = called.name.clone();
             match outcome {
-                Outcome::Done => self.watch.borrow_mut().see(Event::Done(name)),
-                Outcome::Refuses(reason) => self.watch.borrow_mut().see(Event::Refused(name, reason)),
-                Outcome::Lost => self.watch.borrow_mut().see(Event::Lost(name)),
-                Outcome::Lacks(_) => {}
+                ReceiverOutcome::Done => self.watch.borrow_mut().see(Event::Done(name)),
+                ReceiverOutcome::Refuses(reason) => self.watch.borrow_mut().see(Event::Refused(name, reason)),
+                ReceiverOutcome::Lost => self.watch.borrow_mut().see(Event::Lost(name)),
+                ReceiverOutcome::Lacks(_) => {}
             }
         }
         Ok(())
     }
 
-    fn round_on<D: Datagrams>(&mut self, network: D, ranks: u32) -> std::result::Result<Vec<Outcome>, CastError> {
+    fn round_on<D: Datagrams>(
+        &mut self,
+        network: D,
+        ranks: u32,
+    ) -> std::result::Result<Vec<ReceiverOutcome>, CastError> {
         let (wire, lobby, watch, piece) = (&self.wire, &self.lobby, &self.watch, self.piece);
         let network = Attended::new(network, |now| {
             receive_until(wire, lobby, watch, now)?;
@@ -276,7 +280,7 @@ impl<W: Watch> Sender<'_, W> {
             block_on(round::send(&messenger, &mut self.transfer, &mut self.reader, goal)).and_then(|outcomes| outcomes);
         self.whole = whole.get();
         let now = wire.now();
-        if outcomes.as_ref().is_ok_and(|outcomes| outcomes.contains(&Outcome::Done)) {
+        if outcomes.as_ref().is_ok_and(|outcomes| outcomes.contains(&ReceiverOutcome::Done)) {
             self.last = Some(now);
         }
         network.ends_at(now + GOODBYE);

@@ -15,7 +15,7 @@ use quantities::Bytes as Size;
 use super::FileError;
 use super::target;
 use super::unfinished::Unfinished;
-use super::writing::{Shared, Work, Writing, lock};
+use super::writing::{Shared, WriterTask, Writing, lock};
 use crate::lobby::Token;
 use crate::manifest::{Id, Manifest};
 use crate::names::UNFINISHED;
@@ -59,7 +59,7 @@ struct Transfer {
 /// The thread that writes.
 #[derive(Debug)]
 struct Writer {
-    give: SyncSender<Work>,
+    give: SyncSender<WriterTask>,
     thread: JoinHandle<()>,
     /// Whether it was asked to put the files in place.
     asked: bool,
@@ -198,7 +198,7 @@ impl Store for Folder {
         if is_new {
             now.waiting += 1;
             drop(now);
-            if give.send(Work::Piece(index, digest, content)).is_err() {
+            if give.send(WriterTask::Piece(index, digest, content)).is_err() {
                 lock(shared).waiting -= 1;
             }
         }
@@ -220,7 +220,7 @@ impl Store for Folder {
         };
         if !std::mem::replace(asked, true) {
             // If the thread has ended, the shared state tells why.
-            let _ = give.send(Work::Finish(whole));
+            let _ = give.send(WriterTask::Finish(whole));
         }
         let finished = lock(shared).finished.take();
         match finished {

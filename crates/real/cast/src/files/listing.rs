@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use super::FileError;
 use crate::links::Target;
-use crate::manifest::{Entry, Kind, MOST_ENTRIES, Manifest};
+use crate::manifest::{Kind, MOST_ENTRIES, Manifest, ManifestEntry};
 use crate::names::Name;
 
 /// The files to be sent, as they were when listed.
@@ -85,7 +85,7 @@ impl Listing {
 /// [`FileError`] for a path that does not exist, or if nothing is left to be sent; and for what cannot be read or has a
 /// name that cannot be sent, unless these are skipped.
 pub fn list(paths: &[PathBuf], unsendable: Unsendable) -> Result<Listing, FileError> {
-    let mut found = Found { entries: Vec::new(), left_out: Vec::new(), unsendable, skipped: Vec::new() };
+    let mut found = FoundFiles { entries: Vec::new(), left_out: Vec::new(), unsendable, skipped: Vec::new() };
     for path in paths {
         let metadata = fs::metadata(path).map_err(FileError::io(path))?;
         let whole = fs::canonicalize(path).map_err(FileError::io(path))?;
@@ -96,25 +96,25 @@ pub fn list(paths: &[PathBuf], unsendable: Unsendable) -> Result<Listing, FileEr
         }
         found.add(path, None, name, &metadata)?;
     }
-    let Found { mut entries, left_out, skipped, .. } = found;
+    let FoundFiles { mut entries, left_out, skipped, .. } = found;
     let first = paths.first().map_or(Path::new(""), PathBuf::as_path);
     if entries.is_empty() && !skipped.is_empty() {
         return Err(FileError::new(first, "nothing is left to be sent"));
     }
     entries.sort_by(|(one, _), (other, _)| one.name.cmp(&other.name));
-    let (entries, sources): (Vec<Entry>, Vec<Source>) = entries.into_iter().unzip();
+    let (entries, sources): (Vec<ManifestEntry>, Vec<Source>) = entries.into_iter().unzip();
     let manifest = Manifest::new(entries).map_err(|error| FileError::new(first, error))?;
     Ok(Listing { manifest, sources, left_out, unsendable: skipped })
 }
 
-struct Found {
-    entries: Vec<(Entry, Source)>,
+struct FoundFiles {
+    entries: Vec<(ManifestEntry, Source)>,
     left_out: Vec<PathBuf>,
     unsendable: Unsendable,
     skipped: Vec<FileError>,
 }
 
-impl Found {
+impl FoundFiles {
     /// Adds what is at `path` under the name `own` in `folder`; or notes why it cannot be sent, if such entries are
     /// skipped.
     fn add(&mut self, path: &Path, folder: Option<&str>, own: &OsStr, metadata: &Metadata) -> Result<(), FileError> {
@@ -160,7 +160,7 @@ fn sendable(
     folder: Option<&str>,
     own: &OsStr,
     metadata: &Metadata,
-) -> Result<(Entry, Option<ReadDir>), FileError> {
+) -> Result<(ManifestEntry, Option<ReadDir>), FileError> {
     let own = own.to_str().ok_or_else(|| FileError::new(path, "its name is no text (UTF-8)"))?;
     let name = folder.map_or_else(|| own.to_string(), |folder| format!("{folder}/{own}"));
     let name = Name::new(name).map_err(|error| FileError::new(path, error))?;
@@ -169,15 +169,15 @@ fn sendable(
         let target = target.to_str().ok_or_else(|| FileError::new(path, "its target is no text (UTF-8)"))?;
         let target = Target::new(target);
         target.check(&name).map_err(|error| FileError::new(path, error))?;
-        return Ok((Entry { name, kind: Kind::Link { target } }, None));
+        return Ok((ManifestEntry { name, kind: Kind::Link { target } }, None));
     }
     // Bits beyond these, such as setuid, are not carried.
     let mode = (metadata.permissions().mode() & 0o777) as u16;
     if metadata.is_dir() {
         let inside = fs::read_dir(path).map_err(FileError::io(path))?;
-        return Ok((Entry { name, kind: Kind::Folder { mode } }, Some(inside)));
+        return Ok((ManifestEntry { name, kind: Kind::Folder { mode } }, Some(inside)));
     }
     // If it cannot be read, it is better to know now than in the middle.
     File::open(path).map_err(FileError::io(path))?;
-    Ok((Entry { name, kind: Kind::File { size: metadata.len(), mode } }, None))
+    Ok((ManifestEntry { name, kind: Kind::File { size: metadata.len(), mode } }, None))
 }

@@ -10,7 +10,7 @@ mod writing;
 
 pub use folder::{Folder, Wishes};
 pub use listing::{Listing, Unsendable, list};
-pub use reader::Reader;
+pub use reader::PieceReader;
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -19,7 +19,7 @@ const AHEAD: usize = 3;
 ///     announce -- pieces wanted --> thread: read, hash -- at most AHEAD pieces --> next
 /// ```
 #[derive(Debug)]
-pub struct Reader {
+pub struct PieceReader {
     listing: Arc<Listing>,
     /// The current announcement, whose pieces are wanted; those of earlier ones are thrown away.
     turn: u64,
@@ -27,20 +27,20 @@ pub struct Reader {
     read: Receiver<(u64, Result<Piece, String>)>,
 }
 
-impl Reader {
+impl PieceReader {
     /// A reader of these files.
-    pub fn new(listing: Listing) -> Reader {
+    pub fn new(listing: Listing) -> PieceReader {
         let (wanted, asked) = channel();
         let (give, read) = sync_channel(AHEAD);
         let listing = Arc::new(listing);
         let reading = Reading { places: listing.manifest.places(), listing: listing.clone(), file: None };
         // If the system can't start the thread, the next piece reports it.
         let _ = thread::Builder::new().spawn(move || reading.run(&asked, &give));
-        Reader { listing, turn: 0, wanted, read }
+        PieceReader { listing, turn: 0, wanted, read }
     }
 }
 
-impl Supply for Reader {
+impl Supply for PieceReader {
     fn announce(&mut self, pieces: Vec<u32>) {
         self.turn += 1;
         // If the thread has ended, the next piece reports it.

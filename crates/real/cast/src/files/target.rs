@@ -14,7 +14,7 @@ use nix::fcntl::{AT_FDCWD, AtFlags};
 use nix::unistd::{AccessFlags, faccessat};
 
 use super::FileError;
-use crate::manifest::{Entry, Kind, Manifest};
+use crate::manifest::{Kind, Manifest, ManifestEntry};
 
 /// Checks that all files of `manifest` can be put below `into`: nothing is in the way, except files that may be
 /// replaced. No link is followed below `into`.
@@ -22,7 +22,7 @@ pub(super) fn check(manifest: &Manifest, into: &Path, overwrite: bool) -> Result
     manifest.entries().iter().try_for_each(|entry| check_entry(entry, into, overwrite))
 }
 
-fn check_entry(entry: &Entry, into: &Path, overwrite: bool) -> Result<(), FileError> {
+fn check_entry(entry: &ManifestEntry, into: &Path, overwrite: bool) -> Result<(), FileError> {
     let mut innermost = into.to_path_buf();
     for folder in entry.name.folders().map(|folder| into.join(folder)) {
         check_folder(&folder)?;
@@ -53,7 +53,7 @@ fn check_folder(path: &Path) -> Result<(), FileError> {
 
 /// Puts the complete file `whole` in place, or creates the folder or the link; returns true for a folder that did not
 /// exist.
-pub(super) fn place(entry: &Entry, whole: &Path, into: &Path, overwrite: bool) -> Result<bool, FileError> {
+pub(super) fn place(entry: &ManifestEntry, whole: &Path, into: &Path, overwrite: bool) -> Result<bool, FileError> {
     check_entry(entry, into, overwrite)?;
     for folder in entry.name.folders() {
         make_folder(&into.join(folder), 0o777)?;

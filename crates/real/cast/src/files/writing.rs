@@ -10,12 +10,12 @@ use bytes::Bytes;
 
 use super::unfinished::{Record, Unfinished, open_to_write};
 use super::{FileError, Wishes, target};
-use crate::manifest::{Entry, Kind, Manifest, Places};
+use crate::manifest::{Kind, Manifest, ManifestEntry, Places};
 use crate::round::Digest;
 
 /// A task for the thread.
 #[derive(Debug)]
-pub(super) enum Work {
+pub(super) enum WriterTask {
     /// Check and write this piece.
     Piece(u32, Digest, Bytes),
     /// Put the files in place if they all hash to this.
@@ -77,11 +77,11 @@ impl Writing {
     }
 
     /// Works until no more tasks can come.
-    pub(super) fn run(mut self, work: &Receiver<Work>) {
+    pub(super) fn run(mut self, work: &Receiver<WriterTask>) {
         for work in work {
             match work {
-                Work::Piece(index, digest, content) => self.take(index, digest, &content),
-                Work::Finish(whole) => {
+                WriterTask::Piece(index, digest, content) => self.take(index, digest, &content),
+                WriterTask::Finish(whole) => {
                     let finished = self.finish(whole);
                     lock(&self.shared).finished = Some(finished);
                 }
@@ -146,7 +146,7 @@ impl Writing {
     }
 
     /// Makes sure that the file exists, even if it is empty, and is on disk if that is required.
-    fn prepare(&self, entry: &Entry, path: &Path) -> Result<(), FileError> {
+    fn prepare(&self, entry: &ManifestEntry, path: &Path) -> Result<(), FileError> {
         match entry.kind {
             Kind::Folder { .. } | Kind::Link { .. } => Ok(()),
             Kind::File { .. } => {

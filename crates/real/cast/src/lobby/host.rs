@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use quantities::{Duration, Time};
 
 use super::{Announce, Answer, Ask, Call, Join, LobbyMessage, Present, Token};
-use crate::round::Outcome;
+use crate::round::ReceiverOutcome;
 use quantities::shown;
 
 /// The most receivers known at a time.
@@ -60,12 +60,12 @@ struct Member {
     lobby: SocketAddr,
     port: u16,
     heard: Time,
-    state: State,
+    state: MemberStatus,
     losses: u32,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum State {
+enum MemberStatus {
     /// It has waited for a round, since then.
     Waits(Time),
     /// It is called, with this rank; and when it is called again.
@@ -135,8 +135,8 @@ impl Host {
                 let left = self.members.values_mut().find(|member| member.nonce == nonce)?;
                 // Nothing more counts with this nonce.
                 left.number = u64::MAX;
-                if !matches!(left.state, State::Done | State::Out) {
-                    left.state = State::Lost;
+                if !matches!(left.state, MemberStatus::Done | MemberStatus::Out) {
+                    left.state = MemberStatus::Lost;
                 }
                 None
             }
@@ -160,7 +160,7 @@ impl Host {
             if self.members.len() >= MOST_MEMBERS {
                 return (None, false);
             }
-            let (state, former) = (State::Waits(now), BTreeSet::new());
+            let (state, former) = (MemberStatus::Waits(now), BTreeSet::new());
             let member =
                 Member { name: name.clone(), nonce, number, former, lobby: from, port, heard: now, state, losses: 0 };
             self.members.insert(token, member);
@@ -173,9 +173,9 @@ impl Host {
         // A receiver in a round does not ask for another, unless it has left the round, or starts anew.
         let is_new = nonce != member.nonce;
         let comes = match member.state {
-            State::TakesPart(_) | State::Called(..) => is_new || last == session,
-            State::Lost => member.losses <= MOST_LOSSES,
-            State::Waits(_) | State::Done | State::Out => is_new && member.losses <= MOST_LOSSES,
+            MemberStatus::TakesPart(_) | MemberStatus::Called(..) => is_new || last == session,
+            MemberStatus::Lost => member.losses <= MOST_LOSSES,
+            MemberStatus::Waits(_) | MemberStatus::Done | MemberStatus::Out => is_new && member.losses <= MOST_LOSSES,
         };
         if is_new && !comes {
             return (None, false);
@@ -186,20 +186,20 @@ impl Host {
         (member.heard, member.lobby, member.port) = (now, from, port);
         (member.nonce, member.number) = (nonce, number);
         if comes {
-            member.losses += u32::from(matches!(member.state, State::TakesPart(_)));
-            member.state = State::Waits(now);
+            member.losses += u32::from(matches!(member.state, MemberStatus::TakesPart(_)));
+            member.state = MemberStatus::Waits(now);
             self.joined = Some(now);
         }
-        (comes.then_some(name), !matches!(member.state, State::Lost | State::Done | State::Out))
+        (comes.then_some(name), !matches!(member.state, MemberStatus::Lost | MemberStatus::Done | MemberStatus::Out))
     }
 
     fn present(&mut self, now: Time, present: &Present) {
         let Some((call, _)) = &self.call else { return };
         let member = self.members.values_mut().find(|member| member.nonce == present.nonce);
         if let Some(member) = member.filter(|_| call.session == present.session)
-            && let State::Called(rank, _) = member.state
+            && let MemberStatus::Called(rank, _) = member.state
         {
-            member.state = State::TakesPart(rank);
+            member.state = MemberStatus::TakesPart(rank);
             member.heard = now;
         }
     }
@@ -213,7 +213,7 @@ impl Host {
         }
         let Some((call, _)) = &self.call else { return due };
         for member in self.members.values_mut() {
-            if let State::Called(rank, at) = &mut member.state
+            if let MemberStatus::Called(rank, at) = &mut member.state
                 && *at <= now
             {
                 *at = now + BETWEEN_CALLS;
@@ -229,7 +229,7 @@ impl Host {
     /// When there will be something to send.
     pub fn deadline(&self) -> Time {
         let calls = self.members.values().filter_map(|member| match member.state {
-            State::Called(_, at) => Some(at),
+            MemberStatus::Called(_, at) => Some(at),
             _ => None,
         });
         let answers = self.answers.first().map(|_| Time::ZERO);
@@ -241,10 +241,10 @@ impl Host {
         let mut rank = 0;
         for member in self.members.values_mut() {
             match member.state {
-                State::Waits(_) if member.heard + FORGOTTEN < now => member.state = State::Lost,
-                State::Waits(_) if rank < u16::MAX - 1 => {
+                MemberStatus::Waits(_) if member.heard + FORGOTTEN < now => member.state = MemberStatus::Lost,
+                MemberStatus::Waits(_) if rank < u16::MAX - 1 => {
                     rank += 1;
-                    member.state = State::Called(rank, now);
+                    member.state = MemberStatus::Called(rank, now);
                 }
                 _ => {}
             }
@@ -255,7 +255,7 @@ impl Host {
 
     /// Whether all that were called are present (true), or it is too late for the rest (false).
     pub fn is_assembled(&self, now: Time) -> Option<bool> {
-        let missing = self.members.values().any(|member| matches!(member.state, State::Called(..)));
+        let missing = self.members.values().any(|member| matches!(member.state, MemberStatus::Called(..)));
         let since = self.call.as_ref().map_or(now, |(_, since)| *since);
         if missing { (since + CALLS <= now).then_some(false) } else { Some(true) }
     }
@@ -266,13 +266,13 @@ impl Host {
         let mut absent = Vec::new();
         for member in self.members.values_mut() {
             match member.state {
-                State::Called(..) => {
-                    member.state = State::Lost;
+                MemberStatus::Called(..) => {
+                    member.state = MemberStatus::Lost;
                     member.losses += 1;
                     absent.push(member.name.clone());
                 }
-                State::TakesPart(_) => {
-                    member.state = State::Waits(now);
+                MemberStatus::TakesPart(_) => {
+                    member.state = MemberStatus::Waits(now);
                     member.heard = now;
                 }
                 _ => {}
@@ -285,7 +285,7 @@ impl Host {
     pub fn roster(&self) -> Vec<Called> {
         let mut roster: Vec<(u16, Called)> = Vec::new();
         for (member, it) in &self.members {
-            if let State::TakesPart(rank) = it.state {
+            if let MemberStatus::TakesPart(rank) = it.state {
                 let address = SocketAddr::new(it.lobby.ip(), it.port);
                 roster.push((rank, Called { member: *member, name: it.name.clone(), address }));
             }
@@ -296,21 +296,22 @@ impl Host {
 
     /// A round has ended with this outcome for this receiver; `whole` tells whether the round sent everything that some
     /// receiver lacked.
-    pub fn ended(&mut self, now: Time, member: Token, outcome: &Outcome, whole: bool) {
-        let Some(member) = self.members.get_mut(&member).filter(|it| matches!(it.state, State::TakesPart(_))) else {
+    pub fn ended(&mut self, now: Time, member: Token, outcome: &ReceiverOutcome, whole: bool) {
+        let Some(member) = self.members.get_mut(&member).filter(|it| matches!(it.state, MemberStatus::TakesPart(_)))
+        else {
             return;
         };
         member.state = match outcome {
-            Outcome::Done => State::Done,
-            Outcome::Refuses(_) => State::Out,
-            Outcome::Lost => {
+            ReceiverOutcome::Done => MemberStatus::Done,
+            ReceiverOutcome::Refuses(_) => MemberStatus::Out,
+            ReceiverOutcome::Lost => {
                 member.losses += 1;
-                State::Lost
+                MemberStatus::Lost
             }
             // It will ask again, but need not be waited for.
-            Outcome::Lacks(_) => {
+            ReceiverOutcome::Lacks(_) => {
                 member.losses += u32::from(whole);
-                if member.losses > MOST_LOSSES { State::Out } else { State::Waits(now) }
+                if member.losses > MOST_LOSSES { MemberStatus::Out } else { MemberStatus::Waits(now) }
             }
         };
         member.heard = now;
@@ -319,7 +320,7 @@ impl Host {
     /// How many receivers wait for a round, and since when the first of them has.
     pub fn waiting(&self, now: Time) -> (usize, Option<Time>) {
         let since = |member: &Member| match member.state {
-            State::Waits(since) if member.heard + FORGOTTEN >= now => Some(since),
+            MemberStatus::Waits(since) if member.heard + FORGOTTEN >= now => Some(since),
             _ => None,
         };
         let waiting = self.members.values().filter_map(since);
@@ -328,12 +329,12 @@ impl Host {
 
     /// How many receivers have everything.
     pub fn done(&self) -> usize {
-        self.members.values().filter(|member| member.state == State::Done).count()
+        self.members.values().filter(|member| member.state == MemberStatus::Done).count()
     }
 
     /// The names of those that joined and do not have everything.
     pub fn without(&self) -> Vec<String> {
-        let without = self.members.values().filter(|member| member.state != State::Done);
+        let without = self.members.values().filter(|member| member.state != MemberStatus::Done);
         without.map(|member| member.name.clone()).collect()
     }
 

@@ -8,7 +8,7 @@ use endpoint::{Endpoint, Needs, Program, Result};
 use quantities::Rank;
 use real_worlds::MpiWorld;
 
-use super::{Link, SETTLE_TIME, synchronize};
+use super::{RankLink, SETTLE_TIME, synchronize};
 use crate::wire::Record;
 
 /// This process's rank of MPI.
@@ -23,7 +23,7 @@ impl MpiRank {
     }
 }
 
-impl Link for MpiRank {
+impl RankLink for MpiRank {
     fn rank(&self) -> Rank {
         self.world.borrow().rank()
     }

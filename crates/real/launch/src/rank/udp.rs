@@ -9,7 +9,7 @@ use quantities::{Duration, Rank, Rate, Time};
 use real_worlds::udp::{Group, UdpCounts, UdpNetwork, UdpSettings};
 use real_worlds::{Clock, block_on, real_parameters};
 
-use super::{Link, SETTLE_TIME, synchronize};
+use super::{RankLink, SETTLE_TIME, synchronize};
 use crate::sealing::Network;
 use crate::secret::Secret;
 use crate::wire::{Record, Roster, Tuning};
@@ -80,7 +80,7 @@ impl UdpRank {
     }
 }
 
-impl Link for UdpRank {
+impl RankLink for UdpRank {
     fn rank(&self) -> Rank {
         self.messenger.rank()
     }

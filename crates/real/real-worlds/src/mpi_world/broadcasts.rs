@@ -27,7 +27,7 @@ pub(super) const MOST_RANKS: u32 = 256;
 
 /// The state of a broadcast under way.
 #[derive(Debug)]
-enum Part {
+enum BroadcastState {
     /// At its root: parts that are still being sent.
     Leaves(VecDeque<Broadcast>),
     /// At a receiver: it has not begun, since an earlier broadcast of the same root comes first.
@@ -51,7 +51,7 @@ pub(super) struct Broadcasts {
     me: Rank,
     of_root: Vec<Communicator>,
     /// By root, then in the order in which they were begun: the number of the operation, and its state.
-    under_way: Vec<VecDeque<(u32, Part)>>,
+    under_way: Vec<VecDeque<(u32, BroadcastState)>>,
 }
 
 impl Broadcasts {
@@ -84,22 +84,22 @@ impl Broadcasts {
         if size > FIRST {
             parts.push_back(communicator.ibcast(root, part(FIRST, size)).map_err(failed)?);
         }
-        self.under_way[root as usize].push_back((number, Part::Leaves(parts)));
+        self.under_way[root as usize].push_back((number, BroadcastState::Leaves(parts)));
         Ok(())
     }
 
     /// Begins to receive the next broadcast of `root`, as operation `number`.
     pub(super) fn receive(&mut self, number: u32, root: Rank) -> Result<()> {
         let Some(queue) = self.under_way.get_mut(root.0 as usize) else { return Ok(()) };
-        queue.push_back((number, Part::Queued));
+        queue.push_back((number, BroadcastState::Queued));
         self.begin_next(root)
     }
 
     /// Joins the next broadcast of `root`, if one is due.
     fn begin_next(&mut self, root: Rank) -> Result<()> {
-        if let Some((_, part @ Part::Queued)) = self.under_way[root.0 as usize].front_mut() {
+        if let Some((_, part @ BroadcastState::Queued)) = self.under_way[root.0 as usize].front_mut() {
             let block = self.of_root[root.0 as usize].ibcast(root.0, vec![0; BLOCK]).map_err(failed)?;
-            *part = Part::Block(block);
+            *part = BroadcastState::Block(block);
         }
         Ok(())
     }
@@ -125,10 +125,10 @@ impl Broadcasts {
 }
 
 /// Advances a broadcast; when it completes, returns its message, or none at its root.
-fn advance(part: &mut Part, communicator: &Communicator, root: Rank) -> Result<Option<Option<Message>>> {
+fn advance(part: &mut BroadcastState, communicator: &Communicator, root: Rank) -> Result<Option<Option<Message>>> {
     match part {
-        Part::Queued => Ok(None),
-        Part::Leaves(parts) => {
+        BroadcastState::Queued => Ok(None),
+        BroadcastState::Leaves(parts) => {
             while let Some(first) = parts.front_mut() {
                 if first.test().map_err(failed)?.is_none() {
                     return Ok(None);
@@ -137,7 +137,7 @@ fn advance(part: &mut Part, communicator: &Communicator, root: Rank) -> Result<O
             }
             Ok(Some(None))
         }
-        Part::Block(block) => {
+        BroadcastState::Block(block) => {
             let Some(block) = block.test().map_err(failed)? else { return Ok(None) };
             let unknown = || endpoint::Error::Network(format!("rank {root} runs another version of maquette"));
             let envelope = Envelope::read(&block).ok_or_else(unknown)?;
@@ -146,10 +146,10 @@ fn advance(part: &mut Part, communicator: &Communicator, root: Rank) -> Result<O
                 return Ok(Some(Some(envelope.message(&Bytes::from(block).slice(ENVELOPE..ENVELOPE + size)))));
             }
             let rest = communicator.ibcast(root.0, vec![0; size - FIRST]).map_err(failed)?;
-            *part = Part::Rest(envelope, block, rest);
+            *part = BroadcastState::Rest(envelope, block, rest);
             Ok(None)
         }
-        Part::Rest(envelope, block, rest) => {
+        BroadcastState::Rest(envelope, block, rest) => {
             let Some(rest) = rest.test().map_err(failed)? else { return Ok(None) };
             let bytes = if envelope.seen.is_some() { [&block[ENVELOPE..], &rest[..]].concat() } else { Vec::new() };
             Ok(Some(Some(envelope.message(&bytes.into()))))

@@ -1,7 +1,7 @@
 //! Maquette programs within a program that has begun MPI itself.
 
 use endpoint::{Error, Program, Result, executor};
-use mpi::{Communicator, MpiError, Place};
+use mpi::{Communicator, LentMemory, MpiError};
 use quantities::{Duration, Rank};
 
 use super::machine::{Limits, MpiMachine};
@@ -43,7 +43,7 @@ impl MpiGuest {
     ///
     /// # Errors
     /// The error with which this rank ends.
-    pub fn run<P: Program>(&mut self, program: &P, places: Vec<(Rank, Place)>) -> Result<P::Output> {
+    pub fn run<P: Program>(&mut self, program: &P, places: Vec<(Rank, LentMemory)>) -> Result<P::Output> {
         if P::NEEDS.multicast() {
             return Err(Error::Unfit("a guest of somebody else's MPI does not broadcast in hardware".to_owned()));
         }

@@ -66,11 +66,11 @@ struct UnderWay {
     processor: u8,
     /// When it starts, if its start is to be reported.
     start: Option<Time>,
-    stage: Stage,
+    stage: RequestStage,
 }
 
 #[derive(Debug)]
-enum Stage {
+enum RequestStage {
     /// It waits to be sent, or broadcast, when its processor is free.
     Waits(Time, Operation),
     Sends(Sending),
@@ -140,9 +140,11 @@ impl<'world> MpiMachine<'world> {
                 self.send_at_once(number, processor, (to, tag), message);
                 return begun;
             }
-            Operation::Receive { from, tags, deadline } => Stage::Receives(Posted { from, tags, deadline, looks: 0 }),
-            Operation::ReceiveMulticast(_) => Stage::Waits(Time::ZERO, operation),
-            Operation::Sleep(until) => Stage::Ends(until, Ok(Outcome::Done)),
+            Operation::Receive { from, tags, deadline } => {
+                RequestStage::Receives(Posted { from, tags, deadline, looks: 0 })
+            }
+            Operation::ReceiveMulticast(_) => RequestStage::Waits(Time::ZERO, operation),
+            Operation::Sleep(until) => RequestStage::Ends(until, Ok(Outcome::Done)),
             _ => {
                 let busy = self.busy(processor);
                 start = busy.filter(|_| reports_start);
@@ -150,9 +152,9 @@ impl<'world> MpiMachine<'world> {
                 if let Operation::Compute(work) = operation {
                     let until = busy.unwrap_or_else(|| self.clock.now()) + work;
                     self.busy_until[usize::from(processor)] = until;
-                    Stage::Ends(until, Ok(Outcome::Done))
+                    RequestStage::Ends(until, Ok(Outcome::Done))
                 } else {
-                    Stage::Waits(busy.unwrap_or(Time::ZERO), operation)
+                    RequestStage::Waits(busy.unwrap_or(Time::ZERO), operation)
                 }
             }
         };
@@ -166,7 +168,7 @@ impl<'world> MpiMachine<'world> {
         match self.transport.send(to, tag, message) {
             Ok(None) => self.report(number, Event::Completed(Ok(Outcome::Done))),
             Ok(Some(sending)) => {
-                self.under_way.push(UnderWay { number, processor, start: None, stage: Stage::Sends(sending) });
+                self.under_way.push(UnderWay { number, processor, start: None, stage: RequestStage::Sends(sending) });
             }
             Err(error) => self.report(number, Event::Completed(Err(error))),
         }
@@ -175,7 +177,7 @@ impl<'world> MpiMachine<'world> {
     /// The receive that is the only operation under way, if it has no deadline.
     fn only_receive(&self) -> Option<(Source, Tags)> {
         match self.under_way.as_slice() {
-            [UnderWay { stage: Stage::Receives(Posted { from, tags, deadline: None, .. }), .. }] => {
+            [UnderWay { stage: RequestStage::Receives(Posted { from, tags, deadline: None, .. }), .. }] => {
                 Some((*from, *tags))
             }
             _ => None,
@@ -202,8 +204,8 @@ impl<'world> MpiMachine<'world> {
         let Some(it) = self.under_way.last() else { return };
         let place = self.under_way.len() - 1;
         match it.stage {
-            Stage::Waits(Time::ZERO, _) => self.step(place, Time::ZERO),
-            Stage::Receives(Posted { from, tags, .. }) => {
+            RequestStage::Waits(Time::ZERO, _) => self.step(place, Time::ZERO),
+            RequestStage::Receives(Posted { from, tags, .. }) => {
                 if let Some(incoming) = self.transport.take_unexpected(from, tags) {
                     self.match_receive(place, incoming);
                 }
@@ -214,7 +216,7 @@ impl<'world> MpiMachine<'world> {
     }
 
     fn remove_completed(&mut self) {
-        self.under_way.retain(|it| !matches!(it.stage, Stage::Completed));
+        self.under_way.retain(|it| !matches!(it.stage, RequestStage::Completed));
     }
 
     /// Matches a message with a receive.
@@ -222,7 +224,7 @@ impl<'world> MpiMachine<'world> {
         match body {
             Body::Received(message) => self.received(place, Ok(Received { from, tag, message })),
             Body::Announced(envelope, number) => match self.transport.transfer(from, envelope, number) {
-                Ok(transfer) => self.under_way[place].stage = Stage::Transfers(transfer),
+                Ok(transfer) => self.under_way[place].stage = RequestStage::Transfers(transfer),
                 Err(error) => self.received(place, Err(error)),
             },
         }
@@ -232,13 +234,13 @@ impl<'world> MpiMachine<'world> {
     fn received(&mut self, place: usize, received: Result<Received>) {
         let outcome = outcome_of(received);
         match self.busy(self.under_way[place].processor) {
-            Some(until) => self.under_way[place].stage = Stage::Ends(until, outcome),
+            Some(until) => self.under_way[place].stage = RequestStage::Ends(until, outcome),
             None => self.finish(place, outcome),
         }
     }
 
     fn finish(&mut self, place: usize, result: Result<Outcome>) {
-        self.under_way[place].stage = Stage::Completed;
+        self.under_way[place].stage = RequestStage::Completed;
         self.report(self.under_way[place].number, Event::Completed(result));
     }
 
@@ -262,13 +264,13 @@ impl<'world> MpiMachine<'world> {
             });
         }
         match &mut self.under_way[place].stage {
-            Stage::Waits(until, _) if *until <= now => self.submit(place),
-            Stage::Sends(sending) => match sending.test() {
+            RequestStage::Waits(until, _) if *until <= now => self.submit(place),
+            RequestStage::Sends(sending) => match sending.test() {
                 Ok(false) => {}
                 Ok(true) => self.finish(place, Ok(Outcome::Done)),
                 Err(error) => self.finish(place, Err(error)),
             },
-            Stage::Receives(posted) => {
+            RequestStage::Receives(posted) => {
                 posted.looks = posted.looks.saturating_add(1);
                 if let Some(deadline) = posted.deadline.filter(|&deadline| deadline <= now)
                     && posted.looks > POLLS_BEFORE_LATE
@@ -276,24 +278,28 @@ impl<'world> MpiMachine<'world> {
                     self.received(place, Err(Error::Deadline(deadline)));
                 }
             }
-            Stage::Transfers(transfer) => match transfer.test() {
+            RequestStage::Transfers(transfer) => match transfer.test() {
                 Ok(None) => {}
                 Ok(Some(received)) => self.received(place, Ok(received)),
                 Err(error) => self.received(place, Err(error)),
             },
-            Stage::Ends(until, _) if *until <= now => {
-                if let Stage::Ends(_, result) = std::mem::replace(&mut self.under_way[place].stage, Stage::Completed) {
+            RequestStage::Ends(until, _) if *until <= now => {
+                if let RequestStage::Ends(_, result) =
+                    std::mem::replace(&mut self.under_way[place].stage, RequestStage::Completed)
+                {
                     self.finish(place, result);
                 }
             }
-            Stage::Waits(..) | Stage::Ends(..) | Stage::Broadcasts | Stage::Completed => {}
+            RequestStage::Waits(..) | RequestStage::Ends(..) | RequestStage::Broadcasts | RequestStage::Completed => {}
         }
     }
 
     /// Hands an operation over to MPI.
     fn submit(&mut self, place: usize) {
         let number = self.under_way[place].number;
-        let Stage::Waits(_, operation) = std::mem::replace(&mut self.under_way[place].stage, Stage::Broadcasts) else {
+        let RequestStage::Waits(_, operation) =
+            std::mem::replace(&mut self.under_way[place].stage, RequestStage::Broadcasts)
+        else {
             return;
         };
         let submitted = match operation {
@@ -310,7 +316,7 @@ impl<'world> MpiMachine<'world> {
     fn send(&mut self, place: usize, to: Rank, tag: Tag, message: &Message) -> Result<()> {
         match self.transport.send(to, tag, message)? {
             None => self.finish(place, Ok(Outcome::Done)),
-            Some(sending) => self.under_way[place].stage = Stage::Sends(sending),
+            Some(sending) => self.under_way[place].stage = RequestStage::Sends(sending),
         }
         Ok(())
     }
@@ -328,7 +334,7 @@ impl<'world> MpiMachine<'world> {
             && let Some(incoming) = self.transport.poll(wanted)?
         {
             let takes = |it: &UnderWay| match it.stage {
-                Stage::Receives(Posted { from, tags, .. }) => incoming.fits(from, tags),
+                RequestStage::Receives(Posted { from, tags, .. }) => incoming.fits(from, tags),
                 _ => false,
             };
             match self.under_way.iter().position(takes) {
@@ -357,7 +363,7 @@ impl<'world> MpiMachine<'world> {
     /// Whether receives wait for messages, and for which rank's, if all of them name the same one.
     fn awaited_source(&self) -> Option<Option<Rank>> {
         let sources = self.under_way.iter().filter_map(|it| match it.stage {
-            Stage::Receives(Posted { from, .. }) => Some(source_rank(from)),
+            RequestStage::Receives(Posted { from, .. }) => Some(source_rank(from)),
             _ => None,
         });
         sources.reduce(|one, other| if one == other { one } else { None })
@@ -365,8 +371,8 @@ impl<'world> MpiMachine<'world> {
 
     fn only_waits_for_time(&self) -> bool {
         self.under_way.iter().any(|it| match &it.stage {
-            Stage::Receives(Posted { deadline, .. }) => deadline.is_some(),
-            Stage::Waits(..) | Stage::Ends(..) => true,
+            RequestStage::Receives(Posted { deadline, .. }) => deadline.is_some(),
+            RequestStage::Waits(..) | RequestStage::Ends(..) => true,
             _ => false,
         })
     }
@@ -375,7 +381,7 @@ impl<'world> MpiMachine<'world> {
     fn first_end(&self) -> Option<Time> {
         self.under_way.first()?;
         self.under_way.iter().try_fold(Time::NEVER, |first, it| match &it.stage {
-            Stage::Ends(until, _) => Some(first.min(*until)),
+            RequestStage::Ends(until, _) => Some(first.min(*until)),
             _ => None,
         })
     }
@@ -476,8 +482,8 @@ impl Machine for MpiMachine<'_> {
     /// Completes sends that were begun; drops receives that are no longer waited for.
     fn all_ended(&mut self) {
         let sends = |it: &UnderWay| match &it.stage {
-            Stage::Waits(_, operation) => matches!(operation, Operation::Send { .. } | Operation::Multicast(_)),
-            Stage::Sends(_) => true,
+            RequestStage::Waits(_, operation) => matches!(operation, Operation::Send { .. } | Operation::Multicast(_)),
+            RequestStage::Sends(_) => true,
             _ => false,
         };
         self.under_way.retain(sends);

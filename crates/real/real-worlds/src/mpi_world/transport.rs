@@ -5,7 +5,7 @@ use std::ffi::c_int;
 
 use bytes::Bytes;
 use endpoint::{Error, Message, Received, Result, Source, Tag, Tags};
-use mpi::{ArrivedMessage, Communicator, MpiError, Place, Receive, ReceiveInPlace, Send};
+use mpi::{ArrivedMessage, Communicator, LentMemory, MpiError, Receive, ReceiveInPlace, Send};
 use quantities::Rank;
 
 use super::envelope::{ENVELOPE, Envelope, Label, Labels, SMALL};
@@ -42,7 +42,7 @@ pub(super) struct Transport {
     /// The content of large messages that are only a size.
     zeros: Bytes,
     /// Where large messages from some ranks are to be received.
-    places: Vec<(Rank, Place)>,
+    places: Vec<(Rank, LentMemory)>,
 }
 
 /// A message that has arrived, or was announced.
@@ -245,7 +245,7 @@ impl Transport {
     }
 
     /// The next large message from each rank is received in its place, if it has the same length.
-    pub(super) fn lend(&mut self, places: Vec<(Rank, Place)>) {
+    pub(super) fn lend(&mut self, places: Vec<(Rank, LentMemory)>) {
         self.places = places;
     }
 

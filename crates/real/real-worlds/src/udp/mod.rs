@@ -15,7 +15,6 @@
 //!
 //! Linux only.
 
-mod counts;
 mod network;
 mod pace;
 mod port;
@@ -24,9 +23,8 @@ mod sending;
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 
-pub use counts::UdpCounts;
 pub use network::{UdpNetwork, UdpSettings};
-pub use port::{KernelBuffers, UdpPort, receives_multicast};
+pub use port::{KernelBuffers, UdpCounts, UdpPort, receives_multicast};
 pub use receiving::wait_for_any;
 pub use sending::Piece;
 

@@ -1,4 +1,4 @@
-//! The sockets of a rank, and their options.
+//! The sockets of a rank, their options and counters.
 
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -8,13 +8,37 @@ use nix::sys::socket::{setsockopt, sockopt};
 use quantities::{Rate, Time};
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
+use super::Group;
 use super::pace::Pace;
 use super::receiving::Arriving;
-use super::{Group, UdpCounts};
 use crate::Clock;
 
 /// How much the kernel is asked to buffer for each socket, in each direction. [B]
 const BUFFER: usize = 4 << 20;
+
+/// The counters of a port.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UdpCounts {
+    /// Datagrams handed to the kernel.
+    pub datagrams: u64,
+    /// System calls that handed them over.
+    pub calls: u64,
+    /// Bytes of headers handed to the kernel. [B]
+    pub headers: u64,
+    /// Bytes of payloads handed to the kernel, which makes the only copy of them; zeros in place of what is only a size
+    /// are included. [B]
+    pub payloads: u64,
+    /// Datagrams that arrived.
+    pub received: u64,
+    /// How often the kernel had no room and had to be waited for.
+    pub waits: u64,
+    /// Datagrams that the system refused to send at the time; to the other ranks they are lost.
+    pub refused: u64,
+    /// Datagrams from addresses that belong to no rank.
+    pub strangers: u64,
+    /// Datagrams from ranks that could not be read.
+    pub unreadable: u64,
+}
 
 /// Datagrams as bytes: a rank's own UDP socket and, if there is a group, one for what is sent to all.
 ///

@@ -209,7 +209,7 @@ impl<'ranks> Makings<'ranks> {
             return Ok(false);
         }
         let makings = self.makings;
-        let mut parts: BTreeMap<Part, Vec<(i64, usize, NewCommunicator)>> = BTreeMap::new();
+        let mut parts: BTreeMap<CommunicatorKey, Vec<(i64, usize, NewCommunicator)>> = BTreeMap::new();
         for &member in ranks.iter() {
             let member = member as usize;
             let making = makings[member].get(self.next[member]).map(|making| &making.what);
@@ -219,10 +219,12 @@ impl<'ranks> Makings<'ranks> {
             }
             let Some(new) = *new else { continue };
             let (part, key) = match by {
-                By::Group(group) => (Part::Members(self.group(member, *group)?), 0),
-                By::Colour { colour, key } => (Part::Colour(*colour), *key),
+                By::Group(group) => (CommunicatorKey::Members(self.group(member, *group)?), 0),
+                By::Colour { colour, key } => (CommunicatorKey::Colour(*colour), *key),
                 By::First(count) => (
-                    Part::Members(ranks.iter().copied().take(usize::try_from(*count).unwrap_or(usize::MAX)).collect()),
+                    CommunicatorKey::Members(
+                        ranks.iter().copied().take(usize::try_from(*count).unwrap_or(usize::MAX)).collect(),
+                    ),
                     0,
                 ),
             };
@@ -232,8 +234,8 @@ impl<'ranks> Makings<'ranks> {
             // Those with the same key stay in the order of their ranks.
             of_part.sort_by_key(|&(key, ..)| key);
             let members = match part {
-                Part::Members(members) => members,
-                Part::Colour(_) => of_part.iter().map(|&(_, member, _)| member as u32).collect(),
+                CommunicatorKey::Members(members) => members,
+                CommunicatorKey::Colour(_) => of_part.iter().map(|&(_, member, _)| member as u32).collect(),
             };
             for (_, member, new) in of_part {
                 self.own[member].insert(new.number, self.communicators.len());
@@ -252,7 +254,7 @@ impl<'ranks> Makings<'ranks> {
 
 /// What the ranks of one new communicator have in common.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-enum Part {
+enum CommunicatorKey {
     Members(Members),
     Colour(i64),
 }

@@ -19,7 +19,7 @@ fn length() -> impl Strategy<Value = usize> {
 
 /// A step of a test of replies.
 #[derive(Clone, Debug)]
-enum Step {
+enum ReplyStep {
     /// Values are written.
     Write(Vec<usize>),
     /// Values are written and taken back.
@@ -30,13 +30,13 @@ enum Step {
     Send(Index),
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn step() -> impl Strategy<Value = ReplyStep> {
     let lengths = || prop::collection::vec(length(), 0..4);
     prop_oneof![
-        1 => lengths().prop_map(Step::Write),
-        1 => lengths().prop_map(Step::TakeBack),
-        1 => lengths().prop_map(Step::Follow),
-        3 => any::<Index>().prop_map(Step::Send),
+        1 => lengths().prop_map(ReplyStep::Write),
+        1 => lengths().prop_map(ReplyStep::TakeBack),
+        1 => lengths().prop_map(ReplyStep::Follow),
+        3 => any::<Index>().prop_map(ReplyStep::Send),
     ]
 }
 
@@ -60,8 +60,8 @@ proptest! {
         for (place, step) in steps.into_iter().enumerate() {
             let byte = b'a' + place as u8;
             match step {
-                Step::Write(lengths) => due.extend(write(&mut reply, &lengths, byte)),
-                Step::TakeBack(lengths) => {
+                ReplyStep::Write(lengths) => due.extend(write(&mut reply, &lengths, byte)),
+                ReplyStep::TakeBack(lengths) => {
                     let end = reply.end();
                     let written = write(&mut reply, &lengths, byte);
                     prop_assert_eq!(reply.end() - end, written.len());
@@ -70,7 +70,7 @@ proptest! {
                     reply.take_back(end);
                     prop_assert_eq!(reply.end(), end);
                 }
-                Step::Follow(lengths) => {
+                ReplyStep::Follow(lengths) => {
                     let mut early = Reply::default();
                     let written = write(&mut early, &lengths, byte);
                     let pieces = early.into_pieces();
@@ -80,7 +80,7 @@ proptest! {
                     reply.replied(&pieces);
                     due.extend(written);
                 }
-                Step::Send(part) => {
+                ReplyStep::Send(part) => {
                     let unsent = reply.unsent();
                     let bytes = part.index(unsent.len() + 1);
                     sent.extend_from_slice(&unsent[..bytes]);

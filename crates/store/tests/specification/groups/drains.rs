@@ -11,7 +11,7 @@ use maquette_store::parity::message::{Message, Wish};
 use maquette_store::parity::views::{Number, View};
 
 use super::disk::Disk;
-use super::{Machine, PATIENCE, Part, World};
+use super::{GroupRole, Machine, PATIENCE, World};
 
 impl Machine {
     /// Tells its group role that it is leaving, or has left, the pool.
@@ -19,8 +19,8 @@ impl Machine {
         let member = self.host.member();
         let (leaves, has_left) = (member.membership().departure().is_some(), member.membership().has_left());
         match &mut self.part {
-            Part::Data(data) if has_left => data.leave(now, &mut self.output),
-            Part::Spare(spare, _) if leaves => spare.leave(now),
+            GroupRole::Data(data) if has_left => data.leave(now, &mut self.output),
+            GroupRole::Spare(spare, _) if leaves => spare.leave(now),
             _ => {}
         }
     }
@@ -36,9 +36,9 @@ impl Machine {
     /// Whether its process exits, as nobody needs it any more.
     pub(super) fn has_left(&self) -> bool {
         let keeps_it = match &self.part {
-            Part::Data(data) => !data.has_left(),
-            Part::Spare(spare, _) => spare.is_given(),
-            Part::Parity(_) => false,
+            GroupRole::Data(data) => !data.has_left(),
+            GroupRole::Spare(spare, _) => spare.is_given(),
+            GroupRole::Parity(_) => false,
         };
         self.host.member().membership().has_left() && !keeps_it
     }
@@ -53,7 +53,7 @@ impl World {
 
     /// Whether any parity member knows this member as one of its group.
     fn is_in_a_group(&self, member: Identity) -> bool {
-        let knows = |machine: &Machine| matches!(&machine.part, Part::Parity(parity) if parity.members().any(|it| it == member));
+        let knows = |machine: &Machine| matches!(&machine.part, GroupRole::Parity(parity) if parity.members().any(|it| it == member));
         self.machines.iter().flatten().any(knows)
     }
 
@@ -63,7 +63,7 @@ impl World {
         let place = candidates[self.draws.below(candidates.len() as u64) as usize];
         let is_over = self.left.len() >= 3 || !self.nobody_leaves();
         let Some(machine) = self.machines[place].as_ref().filter(|_| !is_over) else { return };
-        let (member, is_spare) = (machine.host.member(), matches!(machine.part, Part::Spare(..)));
+        let (member, is_spare) = (machine.host.member(), matches!(machine.part, GroupRole::Spare(..)));
         let servers = member.image().extent().buckets();
         if !is_spare && member.most_servers_of_others() < servers {
             return;
@@ -73,7 +73,7 @@ impl World {
 
     pub(super) fn begin_to_leave(&mut self, place: usize) {
         let Some(machine) = &mut self.machines[place] else { return };
-        if matches!(machine.part, Part::Data(_)) {
+        if matches!(machine.part, GroupRole::Data(_)) {
             self.leaving.insert(machine.own().identity);
         }
         machine.host.with_member(|member, now, outputs| member.leave(now, outputs));
@@ -144,7 +144,7 @@ fn a_leaving_spare_lets_another_one_become_the_lost_member() {
 
 /// Whether a group's second parity is being made while a member leaves the group.
 fn is_made_while_one_leaves(machine: &Machine) -> bool {
-    let Part::Parity(parity) = &machine.part else { return false };
+    let GroupRole::Parity(parity) = &machine.part else { return false };
     let state = parity.state();
     state.rebuilding.is_some_and(|it| it.member.is_none()) && state.columns.iter().any(|column| column.leaves)
 }
@@ -155,7 +155,7 @@ fn a_leaving_member_lost_while_the_second_parity_is_made_is_taken_out_first() {
     for seed in 0..40 {
         let mut world = World::new(seed, 2);
         world.run(30, true);
-        let leads = |machine: &Machine| matches!(&machine.part, Part::Parity(parity) if parity.leads());
+        let leads = |machine: &Machine| matches!(&machine.part, GroupRole::Parity(parity) if parity.leads());
         let parities = world.members(Role::Parity);
         let follower = parities.into_iter().find(|place| !world.machines[*place].as_ref().is_some_and(leads)).unwrap();
         let leaver = world.members(Role::Data)[0];
@@ -186,7 +186,7 @@ fn two_may_be_lost_only_once_both_parity_members_know_who_has_left() {
     // What the parity members survive: the one that leads, and whether each still knows the member.
     let stand = |world: &World| {
         let mut parities = world.machines.iter().flatten().filter_map(|machine| match &machine.part {
-            Part::Parity(parity) => {
+            GroupRole::Parity(parity) => {
                 Some((parity.leads(), parity.survives(), parity.members().any(|it| it == identity)))
             }
             _ => None,

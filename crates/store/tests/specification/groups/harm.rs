@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use maquette_store::member::Role;
 
-use super::{Machine, PATIENCE, Part, TICK, World};
+use super::{GroupRole, Machine, PATIENCE, TICK, World};
 
 impl World {
     /// Replaces spares and parity members that are gone.
@@ -55,7 +55,7 @@ impl World {
     /// Data members that can be rebuilt: one that has replaced a member that left may not be covered yet.
     fn covered_members(&self) -> Vec<usize> {
         let states = self.machines.iter().flatten().filter_map(|machine| match &machine.part {
-            Part::Parity(parity) => Some(parity.state()),
+            GroupRole::Parity(parity) => Some(parity.state()),
             _ => None,
         });
         let covered = states.flat_map(|state| state.columns).filter(|column| column.is_complete);
@@ -68,7 +68,7 @@ impl World {
 
     /// Whether the group has both parities, and no member is cut off.
     pub(super) fn all_lead_or_follow(&self) -> bool {
-        let survives = |machine: &Machine| matches!(&machine.part, Part::Parity(parity) if parity.is_backed());
+        let survives = |machine: &Machine| matches!(&machine.part, GroupRole::Parity(parity) if parity.is_backed());
         self.cut_off.is_empty() && self.machines.iter().flatten().any(survives)
     }
 
@@ -100,7 +100,7 @@ fn a_member_is_rebuilt_although_another_one_is_lost_once_the_absent_one_is_back(
     let [lost, absent, other] = world.members(Role::Data)[..3] else { panic!("there are four") };
     world.lose(lost);
     let is_almost_over = |machine: &Machine| {
-        let Part::Parity(parity) = &machine.part else { return false };
+        let GroupRole::Parity(parity) = &machine.part else { return false };
         parity.leads() && parity.state().columns.iter().any(|column| column.silent > PATIENCE - 2 * TICK)
     };
     while !world.machines.iter().flatten().any(is_almost_over) {

@@ -2,13 +2,13 @@
 
 use maquette_store::member::{Identity, Role};
 
-use super::{DATA, Machine, Part, World};
+use super::{DATA, GroupRole, Machine, World};
 
 impl World {
     /// Whether any k members may be lost now.
     pub(super) fn is_covered(&self) -> bool {
         let covers = |machine: &Machine| {
-            let Part::Parity(parity) = &machine.part else { return false };
+            let GroupRole::Parity(parity) = &machine.part else { return false };
             let is_linked = parity.members().all(|member| machine.links.contains_key(&member));
             let is_covered = parity.survives() == self.k;
             assert!(!is_covered || self.covers_as_well(parity.other()), "{}", self.how_it_stands());
@@ -24,7 +24,7 @@ impl World {
     fn covers_as_well(&self, other: Option<Identity>) -> bool {
         let of_other = self.machines.iter().flatten().filter(|machine| Some(machine.own().identity) == other);
         let covers = |machine: &Machine| match &machine.part {
-            Part::Parity(parity) => {
+            GroupRole::Parity(parity) => {
                 let state = parity.state();
                 state.bytes == 0 || state.columns.iter().all(|it| it.is_complete || it.leaves)
             }
@@ -41,7 +41,7 @@ impl World {
             && self.links.values().all(|it| it.is_of_group)
             && machines.all(|machine| {
                 let member = machine.host.member();
-                let is_lost = matches!(&machine.part, Part::Data(data) if data.is_lost());
+                let is_lost = matches!(&machine.part, GroupRole::Data(data) if data.is_lost());
                 !is_lost && machine.turns.is_empty() && member.deadline().is_none() && member.behind().next().is_none()
             })
     }
@@ -67,12 +67,12 @@ impl World {
             let asked: Vec<u64> =
                 machine.clients.each.iter().filter_map(|(_, asked)| Some(asked.as_ref()?.key)).collect();
             let part = match &machine.part {
-                Part::Data(data) => format!("covered {}, lost {}", data.is_covered(), data.is_lost()),
-                Part::Parity(parity) => {
+                GroupRole::Data(data) => format!("covered {}, lost {}", data.is_covered(), data.is_lost()),
+                GroupRole::Parity(parity) => {
                     let (leads, survives) = (parity.leads(), parity.survives());
                     format!("leads {leads}, survives {survives}, {:?}", parity.state())
                 }
-                Part::Spare(..) => String::new(),
+                GroupRole::Spare(..) => String::new(),
             };
             format!(
                 "\n{place}: {:?}, servers {servers:?}, behind {behind:?}, waits for keys {asked:?}, {} turns, deadline {:?}, links {:?}, {part}",

@@ -10,7 +10,7 @@ use maquette_store::parity::message::{Message, Wish};
 
 use super::disk::Disk;
 use super::drains::calm;
-use super::{Machine, PARITY, PATIENCE, Part, World};
+use super::{GroupRole, Machine, PARITY, PATIENCE, World};
 
 const OWN: Identity = Identity(1);
 const MEMBER: Identity = Identity(11);
@@ -149,12 +149,15 @@ fn a_spare_that_becomes_a_member_is_not_replaced_while_the_lead_waits_for_a_lost
 
 /// The place of a parity member that does not lead.
 fn follower_of(world: &World) -> usize {
-    let leads = |place: &usize| matches!(&world.machines[*place], Some(Machine { part: Part::Parity(parity), .. }) if parity.leads());
+    let leads = |place: &usize| {
+        let machine = &world.machines[*place];
+        matches!(machine, Some(Machine { part: GroupRole::Parity(parity), .. }) if parity.leads())
+    };
     world.members(Role::Parity).into_iter().find(|place| !leads(place)).unwrap()
 }
 
 fn is_rebuilt(machine: &Machine) -> bool {
-    matches!(&machine.part, Part::Parity(parity) if parity.state().rebuilt > 0)
+    matches!(&machine.part, GroupRole::Parity(parity) if parity.state().rebuilt > 0)
 }
 
 #[test]
@@ -220,7 +223,7 @@ fn another_member_takes_the_place_of_a_newcomer_that_is_gone() {
     let leaver = world.members(Role::Data)[0];
     world.begin_to_leave(leaver);
     let is_begun = |machine: &Machine| {
-        let Part::Parity(parity) = &machine.part else { return false };
+        let GroupRole::Parity(parity) = &machine.part else { return false };
         parity.state().columns.iter().any(|column| !column.is_complete)
     };
     while !world.machines.iter().flatten().any(is_begun) {

@@ -153,7 +153,7 @@ impl<'a, W: Write> ArrowWriter<'a, W> {
 
     /// Adds `rows` rows.
     pub(super) fn batch(&mut self, rows: usize, columns: &[Column]) -> io::Result<()> {
-        let mut layout = Layout::default();
+        let mut layout = BatchLayout::default();
         let mut body = Vec::new();
         for (&field, column) in self.fields.iter().zip(columns) {
             let is_text = field.kind == Kind::Text;
@@ -231,14 +231,14 @@ impl<'a, W: Write> ArrowWriter<'a, W> {
 
 /// Where the buffers of a batch are in its body, and how many values each column has.
 #[derive(Default)]
-struct Layout {
+struct BatchLayout {
     /// Pairs of a column's length and its number of missing values.
     nodes: Vec<i64>,
     /// Pairs of a buffer's offset and length.
     buffers: Vec<i64>,
 }
 
-impl Layout {
+impl BatchLayout {
     fn buffer(&mut self, body: &mut Vec<u8>, bytes: &[u8]) {
         self.buffers.extend([body.len() as i64, bytes.len() as i64]);
         body.extend(bytes);

@@ -13,7 +13,7 @@ use std::io::{self, Write};
 use collectives::schedule::{MOST_RANKS, Pattern};
 use quantities::Rank;
 
-use super::error::{MatrixError, Place, Problem};
+use super::error::{MatrixError, PlaceInFile, Problem};
 use super::{Headings, Messages, TrafficMatrix, check_shape, number};
 use crate::cells::{BadLine, Line, Lines};
 
@@ -23,8 +23,8 @@ use crate::cells::{BadLine, Line, Lines};
 /// What was found that is not allowed, and where.
 pub fn parse(file: &str, content: &[u8]) -> Result<TrafficMatrix, MatrixError> {
     let fail = |(place, problem)| MatrixError { file: file.to_string(), place, problem };
-    let bad_line = |BadLine { line, found, allowed }| fail((Place::Line(line), Problem::format(found, allowed)));
-    let text = std::str::from_utf8(content).map_err(|_| fail((Place::File, Problem::NotText)))?;
+    let bad_line = |BadLine { line, found, allowed }| fail((PlaceInFile::Line(line), Problem::format(found, allowed)));
+    let text = std::str::from_utf8(content).map_err(|_| fail((PlaceInFile::File, Problem::NotText)))?;
     let lines = Lines::of(text, MOST_LINES);
     let headings = headings(&lines).map_err(bad_line)?;
     let rows = lines.all.get(usize::from(headings.row)..).unwrap_or_default();
@@ -34,17 +34,17 @@ pub fn parse(file: &str, content: &[u8]) -> Result<TrafficMatrix, MatrixError> {
         let cells = lines.cells(line).map_err(bad_line)?;
         let cells = cells.get(usize::from(headings.column)..).unwrap_or_default();
         if let Some(before) = before.filter(|before| *before != cells.len()) {
-            return Err(fail((Place::Line(line.number), Problem::Ragged { found: cells.len(), before })));
+            return Err(fail((PlaceInFile::Line(line.number), Problem::Ragged { found: cells.len(), before })));
         }
         before = Some(cells.len());
         for (column, cell) in cells.iter().enumerate() {
-            let wrong = |problem| fail((Place::Cell { line: line.number, row, column }, problem));
+            let wrong = |problem| fail((PlaceInFile::Cell { line: line.number, row, column }, problem));
             let value = if cell.is_empty() { Ok(0) } else { number::from_text(cell) };
             messages.add(row, column, value.map_err(wrong)?).map_err(wrong)?;
         }
     }
     let ranks = check_shape(rows.len(), before.unwrap_or(0), headings);
-    ranks.and_then(|ranks| messages.matrix(ranks, headings)).map_err(|problem| fail((Place::File, problem)))
+    ranks.and_then(|ranks| messages.matrix(ranks, headings)).map_err(|problem| fail((PlaceInFile::File, problem)))
 }
 
 /// The most lines, and cells in a line, that are read: one may hold names, and one more is enough to see that there are

@@ -14,14 +14,14 @@ pub struct MatrixError {
     /// The file, as it was named.
     pub file: String,
     /// Where in the file.
-    pub place: Place,
+    pub place: PlaceInFile,
     /// What is wrong there.
     pub problem: Problem,
 }
 
 /// A place in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum PlaceInFile {
     /// The file as a whole.
     File,
     /// A line, from 1.
@@ -48,16 +48,16 @@ pub enum Place {
     },
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for PlaceInFile {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let cell =
             |row: usize, column: usize| format!("row {}, column {} (rank {row} to rank {column})", row + 1, column + 1);
         match *self {
-            Place::File => Ok(()),
-            Place::Line(line) => write!(out, ":{line}"),
-            Place::Cell { line, row, column } => write!(out, ":{line}: {}", cell(row, column)),
-            Place::Byte(byte) => write!(out, ": at byte {byte}"),
-            Place::ByteOfCell { byte, row, column } => write!(out, ": at byte {byte}: {}", cell(row, column)),
+            PlaceInFile::File => Ok(()),
+            PlaceInFile::Line(line) => write!(out, ":{line}"),
+            PlaceInFile::Cell { line, row, column } => write!(out, ":{line}: {}", cell(row, column)),
+            PlaceInFile::Byte(byte) => write!(out, ": at byte {byte}"),
+            PlaceInFile::ByteOfCell { byte, row, column } => write!(out, ": at byte {byte}: {}", cell(row, column)),
         }
     }
 }

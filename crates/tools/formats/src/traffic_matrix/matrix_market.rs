@@ -21,7 +21,7 @@ use std::str::SplitAsciiWhitespace;
 
 use quantities::Bytes;
 
-use super::error::{MatrixError, Place, Problem};
+use super::error::{MatrixError, PlaceInFile, Problem};
 use super::{Headings, Messages, TrafficMatrix, check_shape, number};
 use crate::cells::quoted;
 
@@ -31,34 +31,34 @@ use crate::cells::quoted;
 /// What was found that is not allowed, and where.
 pub fn parse(file: &str, content: &[u8], entry: Bytes) -> Result<TrafficMatrix, MatrixError> {
     let fail = |(place, problem)| MatrixError { file: file.to_string(), place, problem };
-    let text = std::str::from_utf8(content).map_err(|_| fail((Place::File, Problem::NotText)))?;
-    let mut lines = text.lines().zip(1..).map(|(text, number)| Line { number, text });
-    let first = lines.next().unwrap_or(Line { number: 1, text: "" });
-    let header = Header::parse(&first).map_err(fail)?;
+    let text = std::str::from_utf8(content).map_err(|_| fail((PlaceInFile::File, Problem::NotText)))?;
+    let mut lines = text.lines().zip(1..).map(|(text, number)| NumberedLine { number, text });
+    let first = lines.next().unwrap_or(NumberedLine { number: 1, text: "" });
+    let header = MatrixMarketHeader::parse(&first).map_err(fail)?;
     let body = lines.filter(|line| !line.text.starts_with('%') && !line.text.trim().is_empty());
     let cells = if header.sparse { coordinate(body, &header, entry) } else { array(body, &header, entry) };
     let (ranks, messages) = cells.map_err(fail)?;
-    let matrix = messages.matrix(ranks, Headings::NONE).map_err(|problem| fail((Place::File, problem)))?;
+    let matrix = messages.matrix(ranks, Headings::NONE).map_err(|problem| fail((PlaceInFile::File, problem)))?;
     Ok(TrafficMatrix { has_sizes: header.has_sizes(), ..matrix })
 }
 
 /// What is wrong, and where.
-type LocatedProblem = (Place, Problem);
+type LocatedProblem = (PlaceInFile, Problem);
 
-struct Line<'text> {
+struct NumberedLine<'text> {
     /// From 1.
     number: usize,
     text: &'text str,
 }
 
-impl Line<'_> {
+impl NumberedLine<'_> {
     fn wrong(&self, found: impl std::fmt::Display, allowed: &str) -> LocatedProblem {
-        (Place::Line(self.number), Problem::format(found, allowed))
+        (PlaceInFile::Line(self.number), Problem::format(found, allowed))
     }
 }
 
 /// The contents of the first line.
-struct Header {
+struct MatrixMarketHeader {
     sparse: bool,
     field: Field,
     symmetry: Symmetry,
@@ -86,8 +86,8 @@ enum Symmetry {
     Skew,
 }
 
-impl Header {
-    fn parse(line: &Line<'_>) -> Result<Header, LocatedProblem> {
+impl MatrixMarketHeader {
+    fn parse(line: &NumberedLine<'_>) -> Result<MatrixMarketHeader, LocatedProblem> {
         let lower = line.text.to_ascii_lowercase();
         let words: Vec<&str> = lower.split_ascii_whitespace().collect();
         let ["%%matrixmarket", "matrix", format, field, symmetry] = words[..] else {
@@ -122,7 +122,7 @@ impl Header {
             "skew-symmetric" => Symmetry::Skew,
             _ => Symmetry::Mirrored,
         };
-        Ok(Header { sparse: format == "coordinate", field, symmetry })
+        Ok(MatrixMarketHeader { sparse: format == "coordinate", field, symmetry })
     }
 
     /// Whether values are numbers of bytes. Half of a skew-symmetric matrix is negative, so its values are none.
@@ -172,7 +172,7 @@ impl Cell {
     /// Adds it, and in a matrix that is not general also its mirror image.
     fn add_to(self, messages: &mut Messages, symmetry: Symmetry) -> Result<(), LocatedProblem> {
         let Cell { row, column, bytes, line } = self;
-        let wrong = |problem| (Place::Cell { line, row, column }, problem);
+        let wrong = |problem| (PlaceInFile::Cell { line, row, column }, problem);
         messages.add(row, column, bytes).map_err(wrong)?;
         let mirrored = symmetry != Symmetry::General && row != column;
         if mirrored { messages.add(column, row, bytes).map_err(wrong) } else { Ok(()) }
@@ -180,17 +180,18 @@ impl Cell {
 }
 
 /// How many ranks there are, and what they send.
-type Found = (u32, Messages);
+type RanksAndMessages = (u32, Messages);
 
 /// Reads the entries; each may occur at most once. They are added in order of row and column.
 fn coordinate<'text>(
-    mut lines: impl Iterator<Item = Line<'text>>,
-    header: &Header,
+    mut lines: impl Iterator<Item = NumberedLine<'text>>,
+    header: &MatrixMarketHeader,
     entry: Bytes,
-) -> Result<Found, LocatedProblem> {
+) -> Result<RanksAndMessages, LocatedProblem> {
     let size = size_line(lines.next())?;
     let [rows, columns, entries] = whole_numbers(&size, "the number of rows, of columns and of entries")?;
-    let ranks = check_shape(rows, columns, Headings::NONE).map_err(|problem| (Place::Line(size.number), problem))?;
+    let ranks =
+        check_shape(rows, columns, Headings::NONE).map_err(|problem| (PlaceInFile::Line(size.number), problem))?;
     let mut filled: Vec<Cell> = Vec::new();
     for line in lines {
         if filled.len() == entries {
@@ -202,14 +203,19 @@ fn coordinate<'text>(
     filled.sort_by_key(|cell| (cell.row, cell.column, cell.line));
     let twice = filled.windows(2).find(|pair| (pair[0].row, pair[0].column) == (pair[1].row, pair[1].column));
     if let Some(&[_, Cell { row, column, line, .. }]) = twice {
-        return Err((Place::Cell { line, row, column }, Problem::Twice));
+        return Err((PlaceInFile::Cell { line, row, column }, Problem::Twice));
     }
     let mut messages = Messages::default();
     filled.into_iter().try_for_each(|cell| cell.add_to(&mut messages, header.symmetry))?;
     Ok((ranks, messages))
 }
 
-fn coordinate_entry(line: &Line<'_>, header: &Header, ranks: usize, entry: Bytes) -> Result<Cell, LocatedProblem> {
+fn coordinate_entry(
+    line: &NumberedLine<'_>,
+    header: &MatrixMarketHeader,
+    ranks: usize,
+    entry: Bytes,
+) -> Result<Cell, LocatedProblem> {
     let allowed = match header.field {
         Field::Number => "a row, a column and a value",
         Field::Complex => "a row, a column and a value of two numbers",
@@ -232,7 +238,7 @@ fn coordinate_entry(line: &Line<'_>, header: &Header, ranks: usize, entry: Bytes
             _ => line.wrong("an entry above the diagonal", "the lower triangle of a symmetric matrix"),
         });
     }
-    let place = Place::Cell { line: line.number, row, column };
+    let place = PlaceInFile::Cell { line: line.number, row, column };
     let bytes = header.bytes(&mut words, entry).ok_or_else(|| line.wrong(quoted(line.text), allowed))?;
     let bytes = bytes.map_err(|problem| (place, problem))?;
     match words.next() {
@@ -243,13 +249,14 @@ fn coordinate_entry(line: &Line<'_>, header: &Header, ranks: usize, entry: Bytes
 
 /// Reads all cells, or those of the lower triangle, column by column.
 fn array<'text>(
-    mut lines: impl Iterator<Item = Line<'text>>,
-    header: &Header,
+    mut lines: impl Iterator<Item = NumberedLine<'text>>,
+    header: &MatrixMarketHeader,
     entry: Bytes,
-) -> Result<Found, LocatedProblem> {
+) -> Result<RanksAndMessages, LocatedProblem> {
     let size = size_line(lines.next())?;
     let [rows, columns] = whole_numbers(&size, "the number of rows and of columns")?;
-    let ranks = check_shape(rows, columns, Headings::NONE).map_err(|problem| (Place::Line(size.number), problem))?;
+    let ranks =
+        check_shape(rows, columns, Headings::NONE).map_err(|problem| (PlaceInFile::Line(size.number), problem))?;
     let entries: usize = (0..columns).map(|column| rows - header.first_row(column).min(rows)).sum();
     let (mut filled, mut messages) = (0, Messages::default());
     let (mut row, mut column) = (header.first_row(0), 0);
@@ -259,7 +266,7 @@ fn array<'text>(
             if filled == entries {
                 return Err(line.wrong(format!("more than {entries} values"), "as many as the size says"));
             }
-            let place = Place::Cell { line: line.number, row, column };
+            let place = PlaceInFile::Cell { line: line.number, row, column };
             let bytes = header.bytes(&mut words, entry);
             let bytes = bytes.ok_or_else(|| line.wrong(quoted(line.text), "values of two numbers"))?;
             let bytes = bytes.map_err(|problem| (place, problem))?;
@@ -276,13 +283,13 @@ fn array<'text>(
     Ok((ranks, messages))
 }
 
-fn size_line(line: Option<Line<'_>>) -> Result<Line<'_>, LocatedProblem> {
+fn size_line(line: Option<NumberedLine<'_>>) -> Result<NumberedLine<'_>, LocatedProblem> {
     let missing =
         || Problem::Truncated { found: "the heading".to_string(), needed: "a line with the size".to_string() };
-    line.ok_or_else(|| (Place::File, missing()))
+    line.ok_or_else(|| (PlaceInFile::File, missing()))
 }
 
-fn whole_numbers<const N: usize>(line: &Line<'_>, allowed: &str) -> Result<[usize; N], LocatedProblem> {
+fn whole_numbers<const N: usize>(line: &NumberedLine<'_>, allowed: &str) -> Result<[usize; N], LocatedProblem> {
     let words: Option<Vec<usize>> = line.text.split_ascii_whitespace().map(|word| word.parse().ok()).collect();
     words.and_then(|words| words.try_into().ok()).ok_or_else(|| line.wrong(quoted(line.text), allowed))
 }
@@ -293,5 +300,5 @@ fn check_count(found: usize, needed: usize) -> Result<(), LocatedProblem> {
     }
     let problem =
         Problem::Truncated { found: format!("{found} entries"), needed: format!("{needed}, as the size says") };
-    Err((Place::File, problem))
+    Err((PlaceInFile::File, problem))
 }

@@ -15,7 +15,7 @@ pub mod matrix_market;
 pub mod npy;
 mod number;
 
-pub use error::{MatrixError, Place, Problem};
+pub use error::{MatrixError, PlaceInFile, Problem};
 
 use std::ffi::OsStr;
 use std::io;
@@ -90,7 +90,7 @@ impl Format {
 /// read.
 pub fn read(path: &Path, entry: Bytes) -> Result<(TrafficMatrix, InputFile), MatrixError> {
     let name = path.display().to_string();
-    let fail = |problem| MatrixError { file: name.clone(), place: Place::File, problem };
+    let fail = |problem| MatrixError { file: name.clone(), place: PlaceInFile::File, problem };
     // The content of a file can tell what its name does not.
     if Format::of(path, &[]).is_none() && !path.is_file() {
         return Err(fail(Problem::Ending));

@@ -17,7 +17,7 @@ use virtual_worlds::critical_path::{CriticalPath, Trace};
 
 use self::gantt::{Gantt, RankActivity};
 pub use self::message_times::MessageTimes;
-use self::waits::Waits;
+use self::waits::WaitMatrix;
 use crate::markup::{Element, element};
 use crate::terminal::rounded;
 use crate::{
@@ -253,7 +253,7 @@ impl RunPage<'_> {
 
     fn waits(&self, trace: &Trace<'_>) -> Element {
         let section = section("waits", "Who waited for whom");
-        let waits = Waits::of(trace, self.answer.finish.len());
+        let waits = WaitMatrix::of(trace, self.answer.finish.len());
         if waits.longest().is_zero() {
             return section.child(paragraph("No rank waited for a message: each had arrived before its receive."));
         }

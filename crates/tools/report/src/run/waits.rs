@@ -13,7 +13,7 @@ const HEATS: usize = 8;
 
 /// How long each rank, or block of ranks, waited for each other one.
 #[derive(Debug)]
-pub(super) struct Waits {
+pub(super) struct WaitMatrix {
     ranks: usize,
     /// How many ranks a block has.
     block: usize,
@@ -21,8 +21,8 @@ pub(super) struct Waits {
     cells: Vec<u64>,
 }
 
-impl Waits {
-    pub(super) fn of(trace: &Trace<'_>, ranks: usize) -> Waits {
+impl WaitMatrix {
+    pub(super) fn of(trace: &Trace<'_>, ranks: usize) -> WaitMatrix {
         let block = ranks.div_ceil(MOST).max(1);
         let side = ranks.div_ceil(block);
         let mut cells = vec![0_u64; side * side];
@@ -30,7 +30,7 @@ impl Waits {
             let place = waits.0 as usize / block * side + sender.0 as usize / block;
             cells[place] = cells[place].saturating_add(length.picoseconds());
         }
-        Waits { ranks, block, cells }
+        WaitMatrix { ranks, block, cells }
     }
 
     fn side(&self) -> usize {

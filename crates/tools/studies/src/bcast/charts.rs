@@ -1,16 +1,7 @@
 //! The charts that several figures share.
 
 use super::job::System;
-use report::{Axis, Element, LineChart, Mark, Measure, Series};
-
-/// A line: its name, its mark, its points.
-pub type Line = (String, Mark, Vec<(f64, f64)>);
-
-/// A chart of lines.
-pub fn chart(title: &str, x: Axis, y: Axis, lines: Vec<Line>) -> Element {
-    let series = lines.into_iter().map(|(name, mark, points)| Series { name, mark, points }).collect();
-    LineChart { title: title.to_string(), x, y, series, baseline: None }.draw()
-}
+use report::{Axis, Mark, Measure};
 
 /// The horizontal axis of sizes.
 pub fn sizes(ticks: &[u32]) -> Axis {

@@ -1,9 +1,10 @@
 //! Figure 3: four nodes, over the size of the message.
 
-use super::charts::{chart, keys, many_times, mark, sizes};
-use super::job::{Job, PUSHED, System};
+use super::charts::{keys, many_times, mark, sizes};
+use super::job::{BcastRun, PUSHED, System};
 use super::measures::latency;
 use super::{Results, StudyOfBroadcast};
+use crate::render::chart;
 use crate::{Claims, Drawing, Findings, MissingAnswer};
 use report::{Axis, Measure, legend};
 
@@ -24,27 +25,27 @@ pub const STUDY: StudyOfBroadcast = StudyOfBroadcast {
     draw,
 };
 
-fn jobs() -> Vec<Job> {
+fn jobs() -> Vec<BcastRun> {
     let shown = System::ALL.into_iter().flat_map(|system| SIZES.map(|bytes| broadcast(system, bytes)));
     let late = [System::Simple, System::PushPull].into_iter();
-    let late = late.flat_map(|system| SHORT.into_iter().chain(LONG).map(move |bytes| Job::Late { system, bytes }));
+    let late = late.flat_map(|system| SHORT.into_iter().chain(LONG).map(move |bytes| BcastRun::Late { system, bytes }));
     shown.chain(late).collect()
 }
 
-fn broadcast(system: System, bytes: u32) -> Job {
-    Job::Broadcast { system, nodes: NODES, bytes }
+fn broadcast(system: System, bytes: u32) -> BcastRun {
+    BcastRun::Broadcast { system, nodes: NODES, bytes }
 }
 
 /// When all late receivers have the message [us], and how many packets were retransmitted for it.
 fn late(runs: &Results, system: System, bytes: u32) -> Result<(f64, u64), MissingAnswer> {
-    let measured = runs.get(&Job::Late { system, bytes })?;
+    let measured = runs.get(&BcastRun::Late { system, bytes })?;
     Ok((measured.time.microseconds(), measured.resent.iter().sum()))
 }
 
 /// The share of late receivers that had the message in the end.
 fn delivered(runs: &Results) -> Result<f64, MissingAnswer> {
     let (mut right, mut due) = (0, 0);
-    for job in jobs().into_iter().filter(|job| matches!(job, Job::Late { .. })) {
+    for job in jobs().into_iter().filter(|job| matches!(job, BcastRun::Late { .. })) {
         for (found, expected) in &runs.get(&job)?.right {
             right += found;
             due += expected;

@@ -8,8 +8,9 @@ use serde_json::json;
 use virtual_worlds::ethernet::world::parameters;
 
 use super::StudyOfBroadcast;
-use super::charts::{chart, nodes};
+use super::charts::nodes;
 use super::measures::deviation;
+use crate::render::chart;
 use crate::{Claim, Claims, Drawing, Findings, MissingAnswer};
 use report::{Axis, Mark, Measure, fixed, legend};
 

@@ -3,9 +3,10 @@
 use serde_json::{Map, Value, json};
 
 use super::Results;
-use super::charts::{Line, chart, keys, mark, nodes, printed_mark, times};
-use super::job::{Job, NODES, System};
+use super::charts::{keys, mark, nodes, printed_mark, times};
+use super::job::{BcastRun, NODES, System};
 use super::measures::{deviation, faster, growth, latency};
+use crate::render::{ChartLine, chart};
 use crate::{Claim, Drawing, Findings, MissingAnswer};
 use report::{Axis, Mark, Measure, legend};
 
@@ -13,8 +14,8 @@ use report::{Axis, Mark, Measure, legend};
 pub const NUMBERS: [u32; 7] = [2, 3, 4, 5, 6, 7, 8];
 
 /// The runs for it.
-pub fn jobs(bytes: u32) -> Vec<Job> {
-    let of = |system| NUMBERS.map(|nodes| Job::Broadcast { system, nodes, bytes });
+pub fn jobs(bytes: u32) -> Vec<BcastRun> {
+    let of = |system| NUMBERS.map(|nodes| BcastRun::Broadcast { system, nodes, bytes });
     System::ALL.into_iter().flat_map(of).collect()
 }
 
@@ -42,7 +43,7 @@ pub fn judge(claim: &Claim, runs: &Results, bytes: u32) -> Result<Findings, Miss
 
 /// The times, and how they grow, with the printed numbers.
 pub fn draw(claim: &Claim, runs: &Results, bytes: u32) -> Result<Drawing, MissingAnswer> {
-    let line = |system: System, of: &dyn Fn(u32) -> Result<f64, MissingAnswer>| -> Result<Line, MissingAnswer> {
+    let line = |system: System, of: &dyn Fn(u32) -> Result<f64, MissingAnswer>| -> Result<ChartLine, MissingAnswer> {
         let point = |nodes| Ok((f64::from(nodes), of(nodes)?));
         let points = NUMBERS.into_iter().map(point).collect::<Result<Vec<_>, MissingAnswer>>()?;
         Ok((system.name().to_string(), mark(system), points))

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::Job as AnyJob;
+use crate::StudyRun;
 
 /// Rounds of a test.
 pub const ROUNDS: u32 = 500;
@@ -89,7 +89,7 @@ impl Trouble {
 
 /// One run of the study.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Job {
+pub enum BcastRun {
     /// A message there and back, again and again.
     PingPong {
         /// Its size. [B]
@@ -125,42 +125,42 @@ pub enum Job {
     },
 }
 
-impl Job {
+impl BcastRun {
     /// How often it is done.
     pub fn rounds(&self) -> u32 {
         match *self {
             // All rounds of a long message are alike.
-            Job::PingPong { bytes } if bytes > 1 << 16 => 10,
-            Job::PingPong { .. } | Job::Within { .. } | Job::Broadcast { .. } => ROUNDS,
-            Job::Late { .. } | Job::Lossy { .. } => 1,
+            BcastRun::PingPong { bytes } if bytes > 1 << 16 => 10,
+            BcastRun::PingPong { .. } | BcastRun::Within { .. } | BcastRun::Broadcast { .. } => ROUNDS,
+            BcastRun::Late { .. } | BcastRun::Lossy { .. } => 1,
         }
     }
 }
 
-impl AnyJob for Job {
+impl StudyRun for BcastRun {
     fn cost(&self) -> f64 {
         let frames = |bytes: u32| f64::from(4 + bytes / 1_000);
         match *self {
-            Job::PingPong { bytes } | Job::Within { bytes } => f64::from(self.rounds()) * 4.0 * frames(bytes),
-            Job::Broadcast { nodes, bytes, .. } => f64::from(self.rounds() * nodes) * 2.0 * frames(bytes),
-            Job::Late { bytes, .. } => f64::from(NODES) * frames(bytes),
-            Job::Lossy { .. } => 6_000.0,
+            BcastRun::PingPong { bytes } | BcastRun::Within { bytes } => f64::from(self.rounds()) * 4.0 * frames(bytes),
+            BcastRun::Broadcast { nodes, bytes, .. } => f64::from(self.rounds() * nodes) * 2.0 * frames(bytes),
+            BcastRun::Late { bytes, .. } => f64::from(NODES) * frames(bytes),
+            BcastRun::Lossy { .. } => 6_000.0,
         }
     }
 
-    fn alone(&self) -> bool {
+    fn is_exclusive(&self) -> bool {
         false
     }
 }
 
-impl fmt::Display for Job {
+impl fmt::Display for BcastRun {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            Job::PingPong { bytes } => write!(out, "{bytes} B round trip"),
-            Job::Within { bytes } => write!(out, "{bytes} B round trip within a node"),
-            Job::Broadcast { system, nodes, bytes } => write!(out, "{}/{nodes}, {bytes} B", system.name()),
-            Job::Late { system, bytes } => write!(out, "{}/{NODES}, {bytes} B to late receivers", system.name()),
-            Job::Lossy { trouble, seed } => write!(out, "broadcasts with {}, seed {seed}", trouble.name()),
+            BcastRun::PingPong { bytes } => write!(out, "{bytes} B round trip"),
+            BcastRun::Within { bytes } => write!(out, "{bytes} B round trip within a node"),
+            BcastRun::Broadcast { system, nodes, bytes } => write!(out, "{}/{nodes}, {bytes} B", system.name()),
+            BcastRun::Late { system, bytes } => write!(out, "{}/{NODES}, {bytes} B to late receivers", system.name()),
+            BcastRun::Lossy { trouble, seed } => write!(out, "broadcasts with {}, seed {seed}", trouble.name()),
         }
     }
 }
@@ -171,12 +171,12 @@ mod tests {
 
     #[test]
     fn a_job_is_described_by_its_system_and_size() {
-        let job = Job::Broadcast { system: System::PushPull, nodes: 4, bytes: 256 };
+        let job = BcastRun::Broadcast { system: System::PushPull, nodes: 4, bytes: 256 };
         assert_eq!(job.to_string(), "PPBCAST/4, 256 B");
-        assert_eq!(Job::PingPong { bytes: 8 }.to_string(), "8 B round trip");
-        let job = Job::Late { system: System::Simple, bytes: 4096 };
+        assert_eq!(BcastRun::PingPong { bytes: 8 }.to_string(), "8 B round trip");
+        let job = BcastRun::Late { system: System::Simple, bytes: 4096 };
         assert_eq!(job.to_string(), "SBCAST/8, 4096 B to late receivers");
-        let job = Job::Lossy { trouble: Trouble::Little, seed: 3 };
+        let job = BcastRun::Lossy { trouble: Trouble::Little, seed: 3 };
         assert_eq!(job.to_string(), "broadcasts with 0.1 % of frames lost, seed 3");
     }
 }

@@ -69,20 +69,20 @@ impl Program for ToLate {
 /// How often a new packet was broadcast to all while a receiver of a retransmission had not yet reported since. A
 /// report consists of `header` alone.
 pub fn broadcast_while_behind(log: &[FrameRecord], header: Bytes) -> u32 {
-    let mut events: Vec<(Time, Event)> = log.iter().filter_map(|frame| event(frame, header)).collect();
+    let mut events: Vec<(Time, RootEvent)> = log.iter().filter_map(|frame| event(frame, header)).collect();
     events.sort();
     events.dedup();
     let mut behind: BTreeMap<Rank, Time> = BTreeMap::new();
     let mut count = 0;
     for (_, event) in events {
         match event {
-            Event::Reported(rank, sent) => {
+            RootEvent::Reported(rank, sent) => {
                 if behind.get(&rank).is_some_and(|since| sent > *since) {
                     behind.remove(&rank);
                 }
             }
-            Event::Broadcast => count += u32::from(!behind.is_empty()),
-            Event::SentAgain(rank, arrived) => {
+            RootEvent::Broadcast => count += u32::from(!behind.is_empty()),
+            RootEvent::SentAgain(rank, arrived) => {
                 behind.insert(rank, arrived);
             }
         }
@@ -92,7 +92,7 @@ pub fn broadcast_while_behind(log: &[FrameRecord], header: Bytes) -> u32 {
 
 /// What the root did or learned; the order of the variants is that within one instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Event {
+enum RootEvent {
     /// A report from that receiver arrived, which was sent at that time.
     Reported(Rank, Time),
     /// A new packet was broadcast.
@@ -101,13 +101,13 @@ enum Event {
     SentAgain(Rank, Time),
 }
 
-fn event(frame: &FrameRecord, header: Bytes) -> Option<(Time, Event)> {
+fn event(frame: &FrameRecord, header: Bytes) -> Option<(Time, RootEvent)> {
     let FrameRecord { source, destination, broadcast, bytes, sent, ended, fate } = *frame;
     let has_data = bytes > header;
     match (source == ROOT, broadcast) {
-        (true, true) => Some((sent, Event::Broadcast)),
-        (true, false) if has_data => Some((sent, Event::SentAgain(destination, ended))),
-        (false, false) if !has_data && fate == FrameFate::Received => Some((ended, Event::Reported(source, sent))),
+        (true, true) => Some((sent, RootEvent::Broadcast)),
+        (true, false) if has_data => Some((sent, RootEvent::SentAgain(destination, ended))),
+        (false, false) if !has_data && fate == FrameFate::Received => Some((ended, RootEvent::Reported(source, sent))),
         _ => None,
     }
 }

@@ -1,22 +1,22 @@
 //! The quantities that the study derives from its runs.
 
 use super::Results;
-use super::job::{Job, System};
+use super::job::{BcastRun, System};
 use crate::MissingAnswer;
 
 /// Half the round-trip time of a message. [us]
 pub fn one_way(runs: &Results, bytes: u32) -> Result<f64, MissingAnswer> {
-    Ok(runs.get(&Job::PingPong { bytes })?.time.microseconds() / 2.0)
+    Ok(runs.get(&BcastRun::PingPong { bytes })?.time.microseconds() / 2.0)
 }
 
 /// The same between two processes of one node. [us]
 pub fn one_way_within(runs: &Results, bytes: u32) -> Result<f64, MissingAnswer> {
-    Ok(runs.get(&Job::Within { bytes })?.time.microseconds() / 2.0)
+    Ok(runs.get(&BcastRun::Within { bytes })?.time.microseconds() / 2.0)
 }
 
 /// The time of a broadcast and its reply. [us]
 pub fn latency(runs: &Results, system: System, nodes: u32, bytes: u32) -> Result<f64, MissingAnswer> {
-    Ok(runs.get(&Job::Broadcast { system, nodes, bytes })?.time.microseconds())
+    Ok(runs.get(&BcastRun::Broadcast { system, nodes, bytes })?.time.microseconds())
 }
 
 /// By how much that is more than with two nodes. [%]

@@ -19,15 +19,15 @@ mod simulate;
 #[cfg(test)]
 mod tests;
 
-pub use job::{Job, System, Trouble};
-pub use simulate::{Measured, run, run_drawn};
+pub use job::{BcastRun, System, Trouble};
+pub use simulate::{BcastResult, run, run_drawn};
 
 use super::{Claims, ClaimsError, Paper, PaperName, Robustness, Runs, Study, Subject};
 
 /// The results of the runs of the study.
-pub type Results = Runs<Job, Measured>;
+pub type Results = Runs<BcastRun, BcastResult>;
 /// A figure or section of the study.
-pub type StudyOfBroadcast = Study<Job, Measured>;
+pub type StudyOfBroadcast = Study<BcastRun, BcastResult>;
 
 /// How much work a core does in a second, for the estimate of the run time: frames, each times its receivers.
 pub const FRAMES_PER_SECOND: f64 = 5e5;
@@ -37,7 +37,7 @@ pub const STUDIES: [StudyOfBroadcast; 6] =
     [section2::STUDY, section3::STUDY, figure3::STUDY, figure4::STUDY, figure5::STUDY, figure6::STUDY];
 
 /// What is shown of the paper.
-pub const SUBJECT: Subject<'static, Job, Measured> =
+pub const SUBJECT: Subject<'static, BcastRun, BcastResult> =
     Subject { studies: &STUDIES, other: None, points: &points::POINTS };
 
 /// The claims: the file and its contents.

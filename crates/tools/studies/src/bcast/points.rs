@@ -1,7 +1,7 @@
 //! A point of each figure, and the command or program that gives it.
 
-use super::job::{Job, System};
-use super::simulate::Measured;
+use super::job::{BcastRun, System};
+use super::simulate::BcastResult;
 use crate::points::{By, Point, Value};
 
 /// A broadcast of so many bytes to so many nodes, and a message of the same size back, 500 times: the mean without the
@@ -41,13 +41,13 @@ const fn replied(
     text: &'static str,
     nodes: u32,
     bytes: u32,
-) -> Point<Job, Measured> {
-    let job = Job::Broadcast { system: System::PushPull, nodes, bytes };
+) -> Point<BcastRun, BcastResult> {
+    let job = BcastRun::Broadcast { system: System::PushPull, nodes, bytes };
     Point::by_python(place, what, text, Value::OfRun(job, |measured| measured.time.picoseconds() as f64))
 }
 
 /// The points.
-pub const POINTS: [Point<Job, Measured>; 4] = [
+pub const POINTS: [Point<BcastRun, BcastResult>; 4] = [
     Point {
         place: "section 2",
         what: "time of 500 round trips of 8 B [ps]",
@@ -55,7 +55,7 @@ pub const POINTS: [Point<Job, Measured>; 4] = [
             lines: &["maquette run ping-pong --machine dp-smp-8 --nodes 2 --bytes 8 --rounds 500 --json"],
             reads: "/makespan_ps",
         },
-        value: Value::OfRun(Job::PingPong { bytes: 8 }, |measured| 500.0 * measured.time.picoseconds() as f64),
+        value: Value::OfRun(BcastRun::PingPong { bytes: 8 }, |measured| 500.0 * measured.time.picoseconds() as f64),
         // The study leaves out the quickest and the slowest tenth.
         apart: 0.03,
     },

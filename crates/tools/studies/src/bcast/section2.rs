@@ -2,10 +2,11 @@
 
 use serde_json::json;
 
-use super::charts::{Line, chart, sizes};
-use super::job::Job;
+use super::charts::sizes;
+use super::job::BcastRun;
 use super::measures::{deviation, one_way, one_way_within};
 use super::{Results, StudyOfBroadcast};
+use crate::render::{ChartLine, chart};
 use crate::{Claim, Claims, Drawing, Findings, MissingAnswer};
 use report::{Axis, Mark, Measure, compact};
 
@@ -29,9 +30,9 @@ const WITHIN: [u32; 7] = [SHORT, 500, 1_000, 2_000, PEAK_AT, 8_000, 16_000];
 /// The size with the printed peak within a node. [B]
 const PEAK_AT: u32 = 4_000;
 
-fn jobs() -> Vec<Job> {
-    let within = WITHIN.map(|bytes| Job::Within { bytes });
-    SIZES.map(|bytes| Job::PingPong { bytes }).into_iter().chain(within).collect()
+fn jobs() -> Vec<BcastRun> {
+    let within = WITHIN.map(|bytes| BcastRun::Within { bytes });
+    SIZES.map(|bytes| BcastRun::PingPong { bytes }).into_iter().chain(within).collect()
 }
 
 fn judge_within(claim: &Claim, runs: &Results) -> Result<Findings, MissingAnswer> {
@@ -74,7 +75,7 @@ fn judge(claim: &Claim, runs: &Results) -> Result<Findings, MissingAnswer> {
 fn draw(claims: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
     let claim = claims.get("bcast.sec2.p2p")?;
     let (latency, bandwidth_printed) = (claim.printed("latency_us")?, claim.printed("bandwidth_MBps")?);
-    let line = |of: &dyn Fn(&Results, u32) -> Result<f64, MissingAnswer>| -> Result<Line, MissingAnswer> {
+    let line = |of: &dyn Fn(&Results, u32) -> Result<f64, MissingAnswer>| -> Result<ChartLine, MissingAnswer> {
         let point = |bytes| Ok((f64::from(bytes), of(runs, bytes)?));
         Ok((
             "ours".to_string(),

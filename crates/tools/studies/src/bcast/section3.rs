@@ -1,7 +1,7 @@
 //! Section 3: only receivers that lost a packet get it again; and everything arrives once, in order, undamaged.
 
-use super::job::{Job, NODES, Trouble};
-use super::simulate::{MESSAGES, Measured};
+use super::job::{BcastRun, NODES, Trouble};
+use super::simulate::{BcastResult, MESSAGES};
 use super::{Results, StudyOfBroadcast};
 use crate::{Claims, Drawing, Findings, MissingAnswer};
 use report::{Cell, Table};
@@ -15,7 +15,9 @@ pub const STUDY: StudyOfBroadcast = StudyOfBroadcast {
     place: "section 3",
     title: "broadcasts over a lossy network",
     claims: &["bcast.sec3.loss"],
-    jobs: || TROUBLES.into_iter().flat_map(|trouble| SEEDS.map(move |seed| Job::Lossy { trouble, seed })).collect(),
+    jobs: || {
+        TROUBLES.into_iter().flat_map(|trouble| SEEDS.map(move |seed| BcastRun::Lossy { trouble, seed })).collect()
+    },
     judge: |_, runs| judge(runs),
     draw,
 };
@@ -43,13 +45,13 @@ impl Sum {
     fn of(runs: &Results, trouble: Trouble) -> Result<Sum, MissingAnswer> {
         let mut sum = Sum::default();
         for seed in SEEDS {
-            sum.add(runs.get(&Job::Lossy { trouble, seed })?);
+            sum.add(runs.get(&BcastRun::Lossy { trouble, seed })?);
         }
         Ok(sum)
     }
 
-    fn add(&mut self, measured: &Measured) {
-        let Measured { right, resent, lost, broadcast_while_behind, .. } = measured;
+    fn add(&mut self, measured: &BcastResult) {
+        let BcastResult { right, resent, lost, broadcast_while_behind, .. } = measured;
         for (right, messages) in right {
             self.right += right;
             self.messages += messages;

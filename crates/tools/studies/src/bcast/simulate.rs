@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use virtual_worlds::answer::Answer;
 use virtual_worlds::flit::world::Options;
 
-use super::job::{Job, NODES, System, Trouble};
+use super::job::{BcastRun, NODES, System, Trouble};
 use super::lossy::{CheckedBroadcasts, ROOT, ToLate, broadcast_while_behind};
 use crate::costs::Costs;
 use experiment::simulate::simulate;
@@ -43,7 +43,7 @@ const CHOSEN_WITHIN: [&str; 4] =
 
 /// The result of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Measured {
+pub struct BcastResult {
     /// The time of a round at the root, averaged over the middle of all rounds; for a single broadcast, until the last
     /// node had it.
     pub time: Duration,
@@ -61,7 +61,7 @@ pub struct Measured {
 ///
 /// # Errors
 /// Why it cannot be run, or how it ended.
-pub fn run(job: &Job) -> Result<Measured, String> {
+pub fn run(job: &BcastRun) -> Result<BcastResult, String> {
     run_with(job, &[], Costs::Chosen)
 }
 
@@ -69,7 +69,7 @@ pub fn run(job: &Job) -> Result<Measured, String> {
 ///
 /// # Errors
 /// Why it cannot be run, or how it ended.
-pub fn run_drawn(job: &Job, costs: Costs) -> Result<Measured, String> {
+pub fn run_drawn(job: &BcastRun, costs: Costs) -> Result<BcastResult, String> {
     run_with(job, &[], costs)
 }
 
@@ -77,14 +77,14 @@ pub fn run_drawn(job: &Job, costs: Costs) -> Result<Measured, String> {
 ///
 /// # Errors
 /// Why it cannot be run, or how it ended.
-pub fn run_with(job: &Job, changed: &[(&str, &str)], costs: Costs) -> Result<Measured, String> {
+pub fn run_with(job: &BcastRun, changed: &[(&str, &str)], costs: Costs) -> Result<BcastResult, String> {
     match *job {
-        Job::PingPong { bytes } => ping_pong(job, &machine(System::PushPull, changed, costs)?, bytes),
-        Job::Within { bytes } => {
+        BcastRun::PingPong { bytes } => ping_pong(job, &machine(System::PushPull, changed, costs)?, bytes),
+        BcastRun::Within { bytes } => {
             let changed: Vec<_> = changed.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
             ping_pong(job, &costs.machine((QUAD, QUAD), &changed, &[&CHOSEN_WITHIN])?, bytes)
         }
-        Job::Broadcast { system, nodes, bytes } => {
+        BcastRun::Broadcast { system, nodes, bytes } => {
             let by = match system {
                 System::PushPull | System::Simple => By::Hardware,
                 System::Mpich => By::Messages(Algorithm::from(Recursive)),
@@ -92,53 +92,53 @@ pub fn run_with(job: &Job, changed: &[(&str, &str)], costs: Costs) -> Result<Mea
             let bytes = Bytes(u64::from(bytes));
             let program = BroadcastReply { by, bytes, rounds: job.rounds(), replier: REPLIER };
             let (results, _) = on(&machine(system, changed, costs)?, nodes, 1, &program)?;
-            Ok(Measured { time: middle_mean(first_of(results)?), ..Measured::default() })
+            Ok(BcastResult { time: middle_mean(first_of(results)?), ..BcastResult::default() })
         }
-        Job::Late { system, bytes } => {
+        BcastRun::Late { system, bytes } => {
             let program = ToLate { bytes: Bytes(u64::from(bytes)), late: LATE };
             let (results, answer) = on(&machine(system, &[], costs)?, NODES, 1, &program)?;
             let right = results.into_iter().map(|right| Ok((right.map_err(run_error)?, 1)));
             let right = right.collect::<Result<_, String>>()?;
-            Ok(Measured { time: answer.makespan().since(Time::ZERO), right, ..Measured::of(&answer) })
+            Ok(BcastResult { time: answer.makespan().since(Time::ZERO), right, ..BcastResult::of(&answer) })
         }
-        Job::Lossy { trouble, seed } => lossy(trouble, seed, costs),
+        BcastRun::Lossy { trouble, seed } => lossy(trouble, seed, costs),
     }
 }
 
 /// A message between the first two ranks, there and back.
-fn ping_pong(job: &Job, machine: &Machine, bytes: u32) -> Result<Measured, String> {
+fn ping_pong(job: &BcastRun, machine: &Machine, bytes: u32) -> Result<BcastResult, String> {
     let (first, second, bytes) = (ROOT, REPLIER, Bytes(u64::from(bytes)));
     let program = PingPong { first, second, bytes, rounds: job.rounds() };
     let (results, _) = simulate(machine, Options::default(), 2, &program).map_err(run_error)?;
-    Ok(Measured { time: middle_mean(first_of(results)?), ..Measured::default() })
+    Ok(BcastResult { time: middle_mean(first_of(results)?), ..BcastResult::default() })
 }
 
-fn lossy(trouble: Trouble, seed: u32, costs: Costs) -> Result<Measured, String> {
+fn lossy(trouble: Trouble, seed: u32, costs: Costs) -> Result<BcastResult, String> {
     let machine = machine(System::PushPull, trouble.settings(), costs)?;
     let (results, answer) = on(&machine, NODES, seed, &CheckedBroadcasts { messages: MESSAGES })?;
     let right = results.into_iter().map(|right| Ok((right.map_err(run_error)?, MESSAGES)));
     let header = machine.model().ethernet().and_then(|ethernet| ethernet.messaging.header).unwrap_or_default();
     let log = answer.frame_log.as_deref().unwrap_or_default();
-    Ok(Measured {
+    Ok(BcastResult {
         time: answer.makespan().since(Time::ZERO),
         right: right.collect::<Result<_, String>>()?,
         broadcast_while_behind: broadcast_while_behind(log, header),
-        ..Measured::of(&answer)
+        ..BcastResult::of(&answer)
     })
 }
 
-impl Measured {
+impl BcastResult {
     /// The losses and retransmissions of a run.
-    fn of(answer: &Answer) -> Measured {
+    fn of(answer: &Answer) -> BcastResult {
         let resent_to = |rank: usize| {
             let repeated = answer.messaging.iter().flat_map(|messaging| &messaging.repeated);
             let to_it = repeated.filter(|(from, to, _)| *from == ROOT && to.0 as usize == rank);
             to_it.map(|(_, _, count)| count).sum()
         };
-        Measured {
+        BcastResult {
             resent: (0..answer.finish.len()).map(resent_to).collect(),
             lost: answer.ethernet.as_ref().map_or_else(Vec::new, |ethernet| ethernet.dropped_for.clone()),
-            ..Measured::default()
+            ..BcastResult::default()
         }
     }
 }

@@ -8,7 +8,7 @@ use super::*;
 use crate::tests::{Case, Random, each_judge_can_say_no, every_condition_can_fail, fetches_nothing};
 use crate::{Reproduction, Watch, conclude};
 
-fn reproduced(run: &(dyn Fn(&Job) -> Result<Measured, String> + Sync)) -> Reproduction {
+fn reproduced(run: &(dyn Fn(&BcastRun) -> Result<BcastResult, String> + Sync)) -> Reproduction {
     let interrupted = AtomicBool::new(false);
     let watch = Watch { progress: &|_| {}, interrupted: &interrupted, threads: 2 };
     Reproduction::of(vec![conclude(SUBJECT, paper().unwrap(), run, &watch).unwrap()])
@@ -29,26 +29,26 @@ fn all_but_two_conditions_are_met_and_every_figure_drawn() {
 
 #[test]
 fn the_same_runs_make_the_same_report() {
-    let some = |job: &Job| match job {
-        Job::Lossy { seed: 1 | 2, .. } | Job::PingPong { bytes: 8 } => run(job),
+    let some = |job: &BcastRun| match job {
+        BcastRun::Lossy { seed: 1 | 2, .. } | BcastRun::PingPong { bytes: 8 } => run(job),
         _ => Err("left out".to_string()),
     };
     assert_eq!(reproduced(&some).html, reproduced(&some).html);
 }
 
-fn took(microseconds: f64) -> Measured {
-    Measured { time: Duration::from_picoseconds((microseconds * 1e6).round() as u64), ..Measured::default() }
+fn took(microseconds: f64) -> BcastResult {
+    BcastResult { time: Duration::from_picoseconds((microseconds * 1e6).round() as u64), ..BcastResult::default() }
 }
 
 /// Everything as printed, or as it must be where nothing is printed.
-fn as_printed(job: &Job) -> Measured {
+fn as_printed(job: &BcastRun) -> BcastResult {
     match *job {
-        Job::Within { bytes } => {
+        BcastRun::Within { bytes } => {
             let rate = if bytes == 4_000 { 350.9 } else { 200.0 };
             took(2.0 * f64::max(7.5, f64::from(bytes) / rate))
         }
-        Job::PingPong { bytes } => took(2.0 * f64::max(30.1, f64::from(bytes) / 12.1)),
-        Job::Broadcast { system, nodes, bytes } => {
+        BcastRun::PingPong { bytes } => took(2.0 * f64::max(30.1, f64::from(bytes) / 12.1)),
+        BcastRun::Broadcast { system, nodes, bytes } => {
             let (two, all) = match (system, bytes) {
                 (System::Mpich, 4096) => (1_280.0, 1_971.0),
                 (System::Mpich, _) => (245.0, 355.0),
@@ -57,30 +57,30 @@ fn as_printed(job: &Job) -> Measured {
             };
             took(two + (all - two) * f64::from(nodes - 2) / 6.0)
         }
-        Job::Late { system, bytes } => {
+        BcastRun::Late { system, bytes } => {
             let again = u64::from(system == System::Simple && bytes > 860);
             let time = if system == System::Simple { 2_000.0 } else { 1_000.0 };
-            Measured { right: vec![(1, 1); 8], resent: vec![again; 8], ..took(time) }
+            BcastResult { right: vec![(1, 1); 8], resent: vec![again; 8], ..took(time) }
         }
-        Job::Lossy { .. } => {
+        BcastRun::Lossy { .. } => {
             let lost = vec![0, 1, 0, 0, 0, 0, 0, 0];
-            Measured { right: vec![(10, 10); 8], resent: lost.clone(), lost, ..took(1.0) }
+            BcastResult { right: vec![(10, 10); 8], resent: lost.clone(), lost, ..took(1.0) }
         }
     }
 }
 
 /// The same, except that some broadcasts take `times` as long.
-fn slower(job: &Job, times: f64, system: System, nodes: u32) -> Measured {
+fn slower(job: &BcastRun, times: f64, system: System, nodes: u32) -> BcastResult {
     let measured = as_printed(job);
-    let is_it = matches!(*job, Job::Broadcast { system: one, nodes: of, .. } if one == system && of == nodes);
+    let is_it = matches!(*job, BcastRun::Broadcast { system: one, nodes: of, .. } if one == system && of == nodes);
     if is_it { took(measured.time.microseconds() * times) } else { measured }
 }
 
-fn is_lossy(job: &Job) -> bool {
-    matches!(job, Job::Lossy { trouble: Trouble::Little, seed: 7 })
+fn is_lossy(job: &BcastRun) -> bool {
+    matches!(job, BcastRun::Lossy { trouble: Trouble::Little, seed: 7 })
 }
 
-const CASES: [Case<Job, Measured>; 13] = [
+const CASES: [Case<BcastRun, BcastResult>; 13] = [
     Case {
         claim: "bcast.sec2.p2p",
         sound: as_printed,
@@ -90,43 +90,43 @@ const CASES: [Case<Job, Measured>; 13] = [
     Case {
         claim: "bcast.sec2.intranode",
         sound: as_printed,
-        spoiled: |it| if *it == (Job::Within { bytes: 8_000 }) { took(2.0 * 20.0) } else { as_printed(it) },
+        spoiled: |it| if *it == (BcastRun::Within { bytes: 8_000 }) { took(2.0 * 20.0) } else { as_printed(it) },
         fails: "over_peak",
     },
     Case {
         claim: "bcast.sec3.loss",
         sound: as_printed,
-        spoiled: |it| Measured { right: vec![(10 - u32::from(is_lossy(it)), 10); 8], ..as_printed(it) },
+        spoiled: |it| BcastResult { right: vec![(10 - u32::from(is_lossy(it)), 10); 8], ..as_printed(it) },
         fails: "right_share",
     },
     Case {
         claim: "bcast.sec3.loss",
         sound: as_printed,
-        spoiled: |it| Measured { broadcast_while_behind: u32::from(is_lossy(it)), ..as_printed(it) },
+        spoiled: |it| BcastResult { broadcast_while_behind: u32::from(is_lossy(it)), ..as_printed(it) },
         fails: "broadcast_while_behind",
     },
     Case {
         claim: "bcast.sec3.loss",
         sound: as_printed,
-        spoiled: |it| Measured { resent: vec![0; 8], ..as_printed(it) },
+        spoiled: |it| BcastResult { resent: vec![0; 8], ..as_printed(it) },
         fails: "otherwise",
     },
     Case {
         claim: "bcast.sec3.loss",
         sound: as_printed,
-        spoiled: |it| Measured { right: Vec::new(), ..as_printed(it) },
+        spoiled: |it| BcastResult { right: Vec::new(), ..as_printed(it) },
         fails: "right_share",
     },
     Case {
         claim: "bcast.sec3.loss",
         sound: as_printed,
-        spoiled: |it| Measured { lost: vec![0; 8], ..as_printed(it) },
+        spoiled: |it| BcastResult { lost: vec![0; 8], ..as_printed(it) },
         fails: "frames_lost",
     },
     Case {
         claim: "bcast.sec3.loss",
         sound: as_printed,
-        spoiled: |it| Measured { resent: vec![1; 8], ..as_printed(it) },
+        spoiled: |it| BcastResult { resent: vec![1; 8], ..as_printed(it) },
         fails: "spared",
     },
     Case {
@@ -138,13 +138,13 @@ const CASES: [Case<Job, Measured>; 13] = [
     Case {
         claim: "bcast.fig3.short",
         sound: as_printed,
-        spoiled: |it| Measured { right: vec![(0, 1); 8], ..as_printed(it) },
+        spoiled: |it| BcastResult { right: vec![(0, 1); 8], ..as_printed(it) },
         fails: "delivered_share",
     },
     Case {
         claim: "bcast.fig3.short",
         sound: as_printed,
-        spoiled: |it| Measured { resent: vec![0; 8], ..as_printed(it) },
+        spoiled: |it| BcastResult { resent: vec![0; 8], ..as_printed(it) },
         fails: "resent_long_simple",
     },
     Case {
@@ -167,10 +167,10 @@ fn every_judge_can_say_no() {
 }
 
 /// The run with every number changed at random.
-fn changed(measured: Measured, random: &mut Random) -> Measured {
-    let Measured { time, right, resent, lost, broadcast_while_behind } = measured;
+fn changed(measured: BcastResult, random: &mut Random) -> BcastResult {
+    let BcastResult { time, right, resent, lost, broadcast_while_behind } = measured;
     let some = |random: &mut Random, counts: Vec<u64>| counts.iter().map(|_| random.below(2)).collect();
-    Measured {
+    BcastResult {
         time: random.longer(time),
         right: right.into_iter().map(|(_, of)| (of - random.below(2) as u32, of)).collect(),
         resent: some(random, resent),

@@ -1,15 +1,6 @@
 //! The charts that several figures share.
 
-use report::{Axis, Element, LineChart, Mark, Measure, Series};
-
-/// A line: its name, its mark, its points.
-pub type Line = (String, Mark, Vec<(f64, f64)>);
-
-/// A chart of times in milliseconds over `x`.
-pub fn times(title: &str, x: Axis, y: Axis, lines: Vec<Line>) -> Element {
-    let series = lines.into_iter().map(|(name, mark, points)| Series { name, mark, points }).collect();
-    LineChart { title: title.to_string(), x, y, series, baseline: None }.draw()
-}
+use report::{Axis, Measure};
 
 /// The horizontal axis of message sizes.
 pub fn sizes(ticks: &[u32]) -> Axis {

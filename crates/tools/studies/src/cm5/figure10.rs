@@ -2,10 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::charts::{machines, many_milliseconds, milliseconds as axis, sizes, times};
-use super::job::{How, Job, MANY_NODES, NODES};
+use super::charts::{machines, many_milliseconds, milliseconds as axis, sizes};
+use super::job::{Cm5Run, How, MANY_NODES, NODES};
 use super::measures::milliseconds;
 use super::{Results, StudyOfCm5};
+use crate::render::chart;
 use crate::{Claims, Drawing, Findings, MissingAnswer};
 use report::{Mark, legend};
 
@@ -28,18 +29,18 @@ pub const STUDY: StudyOfCm5 = StudyOfCm5 {
     draw,
 };
 
-fn jobs() -> Vec<Job> {
-    let over_sizes = |how, nodes| SIZES.map(|bytes| Job::Broadcast { how, nodes, bytes });
+fn jobs() -> Vec<Cm5Run> {
+    let over_sizes = |how, nodes| SIZES.map(|bytes| Cm5Run::Broadcast { how, nodes, bytes });
     let mut jobs = over_sizes(How::Linear, NODES).to_vec();
     for how in [How::Recursive, How::Hardware] {
         jobs.extend([NODES, MANY_NODES].into_iter().flat_map(|nodes| over_sizes(how, nodes)));
-        jobs.extend(MACHINES.into_iter().flat_map(|nodes| DRAWN.map(|bytes| Job::Broadcast { how, nodes, bytes })));
+        jobs.extend(MACHINES.into_iter().flat_map(|nodes| DRAWN.map(|bytes| Cm5Run::Broadcast { how, nodes, bytes })));
     }
     jobs
 }
 
 fn time(runs: &Results, how: How, nodes: u32, bytes: u32) -> Result<f64, MissingAnswer> {
-    milliseconds(runs, Job::Broadcast { how, nodes, bytes })
+    milliseconds(runs, Cm5Run::Broadcast { how, nodes, bytes })
 }
 
 /// The size from which on recursive broadcast is always faster than the control network: between two sizes that
@@ -101,8 +102,8 @@ fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
     let many =
         vec![over_sizes(How::Recursive, MANY_NODES, recursive)?, over_sizes(How::Hardware, MANY_NODES, hardware)?];
     let mut panels = vec![
-        times("figure 10: 32 nodes", sizes(&ticks), many_milliseconds(), few),
-        times("256 nodes", sizes(&ticks), axis(), many),
+        chart("figure 10: 32 nodes", sizes(&ticks), many_milliseconds(), few),
+        chart("256 nodes", sizes(&ticks), axis(), many),
     ];
     for bytes in DRAWN {
         let over_machines = |how: How, mark| {
@@ -114,7 +115,7 @@ fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
             ))
         };
         let lines = vec![over_machines(How::Recursive, recursive)?, over_machines(How::Hardware, hardware)?];
-        panels.push(times(&format!("figure 11: {bytes} B"), machines(&MACHINES), axis(), lines));
+        panels.push(chart(&format!("figure 11: {bytes} B"), machines(&MACHINES), axis(), lines));
     }
     let keys = [(How::Linear, Mark::full(0)), (How::Recursive, recursive), (How::Hardware, hardware)];
     let keys: Vec<_> = keys.map(|(how, mark)| (how.name().to_string(), mark)).to_vec();

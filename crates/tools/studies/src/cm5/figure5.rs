@@ -3,10 +3,11 @@
 use collectives::all_to_all::Complete;
 use serde_json::{Value, json};
 
-use super::charts::{many_milliseconds, milliseconds as axis, sizes, times};
-use super::job::{Job, NODES};
+use super::charts::{many_milliseconds, milliseconds as axis, sizes};
+use super::job::{Cm5Run, NODES};
 use super::measures::milliseconds;
 use super::{Results, StudyOfCm5};
+use crate::render::chart;
 use crate::{Claims, Drawing, Findings, MissingAnswer};
 use report::{Mark, legend};
 
@@ -34,11 +35,11 @@ pub fn mark(algorithm: Complete) -> Mark {
     Mark::full(ALGORITHMS.iter().position(|other| *other == algorithm).unwrap_or(ALGORITHMS.len()))
 }
 
-fn job(algorithm: Complete, bytes: u32) -> Job {
-    Job::Exchange { algorithm, nodes: NODES, bytes }
+fn job(algorithm: Complete, bytes: u32) -> Cm5Run {
+    Cm5Run::Exchange { algorithm, nodes: NODES, bytes }
 }
 
-fn jobs() -> Vec<Job> {
+fn jobs() -> Vec<Cm5Run> {
     ALGORITHMS.into_iter().flat_map(|algorithm| SIZES.map(|bytes| job(algorithm, bytes))).collect()
 }
 
@@ -86,8 +87,8 @@ fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
         algorithms.iter().map(line).collect::<Result<Vec<_>, MissingAnswer>>()
     };
     let ticks = [0, 512, 1024, 1536, 2048];
-    let all = times("all four", sizes(&ticks), many_milliseconds(), lines(&ALGORITHMS)?);
-    let three = times("without linear", sizes(&ticks), axis(), lines(&ALGORITHMS[1..])?);
+    let all = chart("all four", sizes(&ticks), many_milliseconds(), lines(&ALGORITHMS)?);
+    let three = chart("without linear", sizes(&ticks), axis(), lines(&ALGORITHMS[1..])?);
     let keys: Vec<_> = ALGORITHMS.map(|algorithm| (algorithm.name().to_string(), mark(algorithm))).to_vec();
     Ok(Some(Drawing {
         legend: Some(legend(&keys)),

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use collectives::all_to_all::Complete;
 use serde_json::json;
 
-use super::charts::{machines, many_milliseconds, times};
+use super::charts::{machines, many_milliseconds};
 use super::figure5::mark;
-use super::job::Job;
+use super::job::Cm5Run;
 use super::measures::milliseconds;
 use super::{Results, StudyOfCm5};
+use crate::render::chart;
 use crate::{Claims, Drawing, Findings, MissingAnswer};
 use report::legend;
 
@@ -33,11 +34,11 @@ pub const STUDY: StudyOfCm5 = StudyOfCm5 {
     draw,
 };
 
-fn job(algorithm: Complete, nodes: u32, bytes: u32) -> Job {
-    Job::Exchange { algorithm, nodes, bytes }
+fn job(algorithm: Complete, nodes: u32, bytes: u32) -> Cm5Run {
+    Cm5Run::Exchange { algorithm, nodes, bytes }
 }
 
-fn jobs() -> Vec<Job> {
+fn jobs() -> Vec<Cm5Run> {
     let of = |algorithm| NODES.into_iter().flat_map(move |nodes| SIZES.map(|(bytes, _)| job(algorithm, nodes, bytes)));
     ALGORITHMS.into_iter().flat_map(of).collect()
 }
@@ -99,7 +100,7 @@ fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
         };
         let lines = ALGORITHMS.into_iter().map(line).collect::<Result<Vec<_>, MissingAnswer>>()?;
         let title = format!("figure {figure}: messages of {bytes} B");
-        panels.push(times(&title, machines(&NODES), many_milliseconds(), lines));
+        panels.push(chart(&title, machines(&NODES), many_milliseconds(), lines));
     }
     let keys: Vec<_> = ALGORITHMS.map(|algorithm| (algorithm.name().to_string(), mark(algorithm))).to_vec();
     Ok(Some(Drawing {

@@ -5,7 +5,7 @@ use std::fmt;
 use collectives::all_to_all::{Complete, Irregular};
 use programs::applications::patterns::Application;
 
-use crate::Job as AnyJob;
+use crate::StudyRun;
 
 /// The nodes of most of the paper's measurements.
 pub const NODES: u32 = 32;
@@ -36,7 +36,7 @@ impl How {
 
 /// One run of the study.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Job {
+pub enum Cm5Run {
     /// An empty message from node 0 of 32.
     Empty {
         /// The receiving node.
@@ -119,23 +119,23 @@ fn exchanged(algorithm: Complete, nodes: u32, bytes: u32) -> f64 {
     of_each * f64::from(nodes)
 }
 
-impl AnyJob for Job {
+impl StudyRun for Cm5Run {
     fn cost(&self) -> f64 {
         // Most packets go up and down the whole tree, whose levels have four children each.
         let hops = |nodes: u32| f64::from(nodes.ilog2().div_ceil(2)) * 2.0;
         match *self {
-            Job::Empty { .. } => packets(0) * hops(NODES),
-            Job::Flow { nodes, .. } => f64::from(nodes) * packets(FLOW_BYTES) * hops(nodes),
-            Job::Exchange { algorithm, nodes, bytes } => exchanged(algorithm, nodes, bytes) * hops(nodes),
-            Job::Transform { algorithm, nodes, size } => {
+            Cm5Run::Empty { .. } => packets(0) * hops(NODES),
+            Cm5Run::Flow { nodes, .. } => f64::from(nodes) * packets(FLOW_BYTES) * hops(nodes),
+            Cm5Run::Exchange { algorithm, nodes, bytes } => exchanged(algorithm, nodes, bytes) * hops(nodes),
+            Cm5Run::Transform { algorithm, nodes, size } => {
                 exchanged(algorithm, nodes, 8 * (size / nodes) * (size / nodes)) * hops(nodes)
             }
-            Job::Broadcast { how, nodes, bytes } => {
+            Cm5Run::Broadcast { how, nodes, bytes } => {
                 let messages = if how == How::Hardware { 0 } else { nodes - 1 };
                 f64::from(messages) * packets(bytes) * hops(nodes)
             }
-            Job::Random { percent, bytes, .. } => f64::from(percent) * 9.92 * packets(bytes) * hops(NODES),
-            Job::Application { application, .. } => {
+            Cm5Run::Random { percent, bytes, .. } => f64::from(percent) * 9.92 * packets(bytes) * hops(NODES),
+            Cm5Run::Application { application, .. } => {
                 let printed = application.printed();
                 // And the mesh has to be generated, which takes as long as some twenty packets for each of its
                 // vertices.
@@ -145,29 +145,29 @@ impl AnyJob for Job {
         }
     }
 
-    fn alone(&self) -> bool {
+    fn is_exclusive(&self) -> bool {
         false
     }
 }
 
-impl fmt::Display for Job {
+impl fmt::Display for Cm5Run {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Job::Empty { to } => write!(f, "empty message from node 0 to node {to}"),
-            Job::Flow { nodes, distance } => write!(f, "{nodes} nodes, all sending {distance} away at once"),
-            Job::Exchange { algorithm, nodes, bytes } => {
+            Cm5Run::Empty { to } => write!(f, "empty message from node 0 to node {to}"),
+            Cm5Run::Flow { nodes, distance } => write!(f, "{nodes} nodes, all sending {distance} away at once"),
+            Cm5Run::Exchange { algorithm, nodes, bytes } => {
                 write!(f, "{} exchange, {nodes} nodes, {bytes} B", algorithm.name())
             }
-            Job::Transform { algorithm, nodes, size } => {
+            Cm5Run::Transform { algorithm, nodes, size } => {
                 write!(f, "transform of {size}x{size}, {} exchange, {nodes} nodes", algorithm.name())
             }
-            Job::Broadcast { how, nodes, bytes } => {
+            Cm5Run::Broadcast { how, nodes, bytes } => {
                 write!(f, "broadcast by {}, {nodes} nodes, {bytes} B", how.name())
             }
-            Job::Random { algorithm, percent, bytes, pattern } => {
+            Cm5Run::Random { algorithm, percent, bytes, pattern } => {
                 write!(f, "{percent} % of {bytes} B, pattern {pattern}, {} scheduling", algorithm.name())
             }
-            Job::Application { application, algorithm, mesh } => {
+            Cm5Run::Application { application, algorithm, mesh } => {
                 write!(f, "{}, mesh {mesh}, {} scheduling", application.name(), algorithm.name())
             }
         }

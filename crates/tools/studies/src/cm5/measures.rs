@@ -1,7 +1,7 @@
 //! The quantities that the study derives from its runs.
 
 use super::Results;
-use super::job::Job;
+use super::job::Cm5Run;
 use crate::{Cell, MissingAnswer};
 
 /// A mean over runs, and its precision.
@@ -25,12 +25,12 @@ pub fn mean_of(values: &[f64]) -> Mean {
 }
 
 /// How long a run took. [ms]
-pub fn milliseconds(runs: &Results, job: Job) -> Result<f64, MissingAnswer> {
+pub fn milliseconds(runs: &Results, job: Cm5Run) -> Result<f64, MissingAnswer> {
     Ok(runs.get(&job)?.time.seconds() * 1e3)
 }
 
 /// How long each of some runs took. [ms]
-pub fn each(runs: &Results, jobs: impl IntoIterator<Item = Job>) -> Result<Vec<f64>, MissingAnswer> {
+pub fn each(runs: &Results, jobs: impl IntoIterator<Item = Cm5Run>) -> Result<Vec<f64>, MissingAnswer> {
     jobs.into_iter().map(|job| milliseconds(runs, job)).collect()
 }
 

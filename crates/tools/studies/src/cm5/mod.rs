@@ -19,15 +19,15 @@ mod table5;
 #[cfg(test)]
 mod tests;
 
-pub use job::{How, Job};
-pub use simulate::{Measured, Setup, TransformCosts, run, run_drawn, run_with};
+pub use job::{Cm5Run, How};
+pub use simulate::{Cm5Result, Setup, TransformCosts, run, run_drawn, run_with};
 
 use super::{Claims, ClaimsError, Paper, PaperName, Robustness, Runs, Study, Subject};
 
 /// The results of the runs of the study.
-pub type Results = Runs<Job, Measured>;
+pub type Results = Runs<Cm5Run, Cm5Result>;
 /// A figure or section of the study.
-pub type StudyOfCm5 = Study<Job, Measured>;
+pub type StudyOfCm5 = Study<Cm5Run, Cm5Result>;
 
 /// How much work a core does in a second, for the estimate of the run time: packets times channels crossed.
 pub const PACKET_HOPS_PER_SECOND: f64 = 3e6;
@@ -46,7 +46,7 @@ pub const STUDIES: [StudyOfCm5; 9] = [
 ];
 
 /// What is shown of the paper.
-pub const SUBJECT: Subject<'static, Job, Measured> =
+pub const SUBJECT: Subject<'static, Cm5Run, Cm5Result> =
     Subject { studies: &STUDIES, other: None, points: &points::POINTS };
 
 /// The claims: the file and its contents.

@@ -47,7 +47,7 @@ pub const STUDY: StudyOfCm5 = StudyOfCm5 {
 };
 
 /// A table: its number, what it shows, our schedule, what it must be.
-struct Entry {
+struct ScheduleTable {
     number: u32,
     title: &'static str,
     ours: Schedule,
@@ -103,13 +103,13 @@ fn printed(step: &str, bytes: Bytes) -> Result<Vec<Transfer>, MissingAnswer> {
     Ok(transfers)
 }
 
-fn entries() -> Result<Vec<Entry>, MissingAnswer> {
+fn entries() -> Result<Vec<ScheduleTable>, MissingAnswer> {
     let complete = Pattern::complete(PROCESSORS, Bytes(1)).map_err(failed)?;
     let p = Pattern::new(PROCESSORS, TABLE_6.concat()).map_err(failed)?;
     let recursive = Complete::Recursive.schedule(PROCESSORS, Bytes(1)).map_err(failed)?;
     let packed = Bytes(u64::from(PROCESSORS / 2));
     let steps = |lines: &[&str], bytes| lines.iter().map(|step| printed(step, bytes)).collect::<Result<_, _>>();
-    let entry = |number, title, algorithm: Irregular, pattern: &Pattern, rule, counted| Entry {
+    let entry = |number, title, algorithm: Irregular, pattern: &Pattern, rule, counted| ScheduleTable {
         number,
         title,
         ours: algorithm.schedule(pattern),
@@ -120,7 +120,7 @@ fn entries() -> Result<Vec<Entry>, MissingAnswer> {
     Ok(vec![
         entry(1, "linear exchange", Irregular::Linear, &complete, linear, false),
         entry(2, "pairwise exchange", Irregular::Pairwise, &complete, pairwise, false),
-        Entry {
+        ScheduleTable {
             number: 3,
             title: "recursive exchange",
             pattern: recursive.pattern().map_err(failed)?,
@@ -132,7 +132,7 @@ fn entries() -> Result<Vec<Entry>, MissingAnswer> {
         entry(7, "pattern P, linear scheduling", Irregular::Linear, &p, linear, true),
         entry(8, "pattern P, pairwise scheduling", Irregular::Pairwise, &p, pairwise, true),
         entry(9, "pattern P, balanced scheduling", Irregular::Balanced, &p, balanced, true),
-        Entry {
+        ScheduleTable {
             number: 10,
             title: "pattern P, greedy scheduling",
             ours: Irregular::Greedy.schedule(&p),
@@ -157,9 +157,9 @@ pub(super) fn steps_of_balanced() -> Result<f64, MissingAnswer> {
     Ok(schedule.measures().carrying_steps as f64)
 }
 
-fn judge(entries: Vec<Entry>, greedy_otherwise: usize) -> Findings {
+fn judge(entries: Vec<ScheduleTable>, greedy_otherwise: usize) -> Findings {
     let (mut other, mut sound, mut carrying) = (Vec::new(), Vec::new(), Vec::new());
-    for Entry { number, title, ours, due, counted, pattern } in entries {
+    for ScheduleTable { number, title, ours, due, counted, pattern } in entries {
         let place = format!("table {number}, {title}");
         let differing = ours.steps.iter().zip(&due).filter(|(ours, due)| ours != due).count();
         other.push((place.clone(), (differing + ours.steps.len().abs_diff(due.len())) as f64));
@@ -176,7 +176,7 @@ fn judge(entries: Vec<Entry>, greedy_otherwise: usize) -> Findings {
 }
 
 fn draw() -> Result<Option<Drawing>, MissingAnswer> {
-    let panel = |entry: &Entry| -> Element {
+    let panel = |entry: &ScheduleTable| -> Element {
         let title = element("p").child(element("b").text(format!("Table {}: {}", entry.number, entry.title)));
         let table = element("pre").text(entry.ours.table(100));
         element("div").child(title).child(element("div").class("wide").attribute("tabindex", "0").child(table))
@@ -198,7 +198,7 @@ mod tests {
     use crate::tests::failing;
 
     /// The conditions that fail if each table has that fault.
-    fn with(fault: fn(&mut Entry)) -> Vec<String> {
+    fn with(fault: fn(&mut ScheduleTable)) -> Vec<String> {
         let mut entries = entries().unwrap();
         entries.iter_mut().for_each(fault);
         failing(&super::super::paper(), STUDY.claims[0], judge(entries, 0))
@@ -210,7 +210,7 @@ mod tests {
         assert_eq!(with(|entry| entry.ours.steps.reverse()), ["steps_otherwise"]);
         let without = ["steps_otherwise", "every_message_once", "carrying_steps"];
         assert_eq!(with(|entry| drop(entry.ours.steps.pop())), without);
-        let twice = |entry: &mut Entry| {
+        let twice = |entry: &mut ScheduleTable| {
             let again = entry.ours.steps[0].clone();
             entry.ours.steps.push(again.clone());
             entry.due.push(again);

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::job::{FLOW_BYTES, Job, MANY_NODES, NODES};
+use super::job::{Cm5Run, FLOW_BYTES, MANY_NODES, NODES};
 use super::measures::{deviation, each, mean_of, milliseconds};
 use super::{Results, StudyOfCm5};
 use crate::{Claim, Claims, Drawing, Findings, MissingAnswer};
@@ -21,19 +21,19 @@ const PACKET: (u64, u64) = (20, 16);
 pub const STUDY: StudyOfCm5 =
     StudyOfCm5 { place: "section 2", title: "the network", claims: &["cm5.sec2.network"], jobs, judge, draw };
 
-fn empties() -> impl Iterator<Item = Job> {
-    (1..NODES).map(|to| Job::Empty { to })
+fn empties() -> impl Iterator<Item = Cm5Run> {
+    (1..NODES).map(|to| Cm5Run::Empty { to })
 }
 
-fn jobs() -> Vec<Job> {
-    empties().chain(RATES.map(|(_, _, nodes, distance)| Job::Flow { nodes, distance })).collect()
+fn jobs() -> Vec<Cm5Run> {
+    empties().chain(RATES.map(|(_, _, nodes, distance)| Cm5Run::Flow { nodes, distance })).collect()
 }
 
 /// The rate of each node when all send over that `distance` at once, headers included. [MB/s]
 fn rate(runs: &Results, nodes: u32, distance: u32) -> Result<f64, MissingAnswer> {
     let (whole, payload) = PACKET;
     let bytes = f64::from(FLOW_BYTES) * whole as f64 / payload as f64;
-    Ok(bytes / 1e3 / milliseconds(runs, Job::Flow { nodes, distance })?)
+    Ok(bytes / 1e3 / milliseconds(runs, Cm5Run::Flow { nodes, distance })?)
 }
 
 fn judge(claim: &Claim, runs: &Results) -> Result<Findings, MissingAnswer> {

@@ -14,7 +14,7 @@ use quantities::{Bytes, Duration, Rank, Time};
 use serde::{Deserialize, Serialize};
 use virtual_worlds::flit::world::Options;
 
-use super::job::{FLOW_BYTES, How, Job, MANY_NODES, NODES};
+use super::job::{Cm5Run, FLOW_BYTES, How, MANY_NODES, NODES};
 use crate::costs::{Costs, OF_MESSAGES};
 use experiment::simulate::simulate;
 
@@ -111,7 +111,7 @@ impl Setup {
 
 /// The result of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Measured {
+pub struct Cm5Result {
     /// How long it took, until the last node was done.
     pub time: Duration,
 }
@@ -120,7 +120,7 @@ pub struct Measured {
 ///
 /// # Errors
 /// Why it cannot be run, or how it ended.
-pub fn run(job: &Job) -> Result<Measured, String> {
+pub fn run(job: &Cm5Run) -> Result<Cm5Result, String> {
     run_with(&Setup::default(), job)
 }
 
@@ -128,7 +128,7 @@ pub fn run(job: &Job) -> Result<Measured, String> {
 ///
 /// # Errors
 /// Why it cannot be run, or how it ended.
-pub fn run_drawn(job: &Job, costs: Costs) -> Result<Measured, String> {
+pub fn run_drawn(job: &Cm5Run, costs: Costs) -> Result<Cm5Result, String> {
     run_with(&Setup::drawn(costs), job)
 }
 
@@ -136,21 +136,21 @@ pub fn run_drawn(job: &Job, costs: Costs) -> Result<Measured, String> {
 ///
 /// # Errors
 /// Why it cannot be run, or how it ended.
-pub fn run_with(setup: &Setup, job: &Job) -> Result<Measured, String> {
+pub fn run_with(setup: &Setup, job: &Cm5Run) -> Result<Cm5Result, String> {
     match *job {
-        Job::Empty { to } => {
+        Cm5Run::Empty { to } => {
             let step = [Transfer { from: SOURCE, to: Rank(to), bytes: Bytes(0) }];
             scheduled(&machine(setup, NODES, &[])?, &step)
         }
-        Job::Flow { nodes, distance } => flow(setup, nodes, distance),
-        Job::Exchange { algorithm, nodes, bytes } => exchange(setup, algorithm, nodes, bytes),
-        Job::Transform { algorithm, nodes, size } => transform(setup, algorithm, nodes, size),
-        Job::Broadcast { how, nodes, bytes } => broadcast(setup, how, nodes, bytes),
-        Job::Random { algorithm, percent, bytes, pattern } => {
+        Cm5Run::Flow { nodes, distance } => flow(setup, nodes, distance),
+        Cm5Run::Exchange { algorithm, nodes, bytes } => exchange(setup, algorithm, nodes, bytes),
+        Cm5Run::Transform { algorithm, nodes, size } => transform(setup, algorithm, nodes, size),
+        Cm5Run::Broadcast { how, nodes, bytes } => broadcast(setup, how, nodes, bytes),
+        Cm5Run::Random { algorithm, percent, bytes, pattern } => {
             let schedule = algorithm.schedule(&random(percent, bytes, pattern)?);
             irregular(setup, &schedule, pattern, Duration::ZERO)
         }
-        Job::Application { application, algorithm, mesh } => {
+        Cm5Run::Application { application, algorithm, mesh } => {
             let pattern = if application == Application::ConjugateGradient && setup.random_gradient {
                 let Printed { percent, mean_bytes } = application.printed();
                 random(percent, mean_bytes, mesh)?
@@ -179,28 +179,28 @@ fn machine(setup: &Setup, nodes: u32, settings: &[(&str, &str)]) -> Result<Machi
     setup.costs.machine((FAMILY, preset(nodes)), &settings, &[&OF_MESSAGES, &CHOSEN])
 }
 
-fn on<P: Program>(machine: &Machine, nodes: u32, seed: u32, program: &P) -> Result<Measured, String> {
+fn on<P: Program>(machine: &Machine, nodes: u32, seed: u32, program: &P) -> Result<Cm5Result, String> {
     let options = Options { seed: u64::from(seed), ..Options::default() };
     let (results, answer) = simulate(machine, options, nodes, program).map_err(|error| error.to_string())?;
     for result in results {
         result.map_err(|error| error.to_string())?;
     }
-    Ok(Measured { time: answer.makespan().since(Time::ZERO) })
+    Ok(Cm5Result { time: answer.makespan().since(Time::ZERO) })
 }
 
-fn scheduled(machine: &Machine, step: &[Transfer]) -> Result<Measured, String> {
+fn scheduled(machine: &Machine, step: &[Transfer]) -> Result<Cm5Result, String> {
     let schedule = Schedule::new(machine.nodes, vec![step.to_vec()]);
     on(machine, machine.nodes, 0, &Scheduled::in_order(&schedule, Pacing::FreeRunning, SendReceiveOrder::Sendrecv))
 }
 
-fn flow(setup: &Setup, nodes: u32, distance: u32) -> Result<Measured, String> {
+fn flow(setup: &Setup, nodes: u32, distance: u32) -> Result<Cm5Result, String> {
     let bytes = Bytes(u64::from(FLOW_BYTES));
     let step: Vec<_> = (0..nodes).map(|rank| Transfer { from: Rank(rank), to: Rank(rank ^ distance), bytes }).collect();
     let free = OF_MESSAGES.map(|field| (field, "0 us"));
     scheduled(&machine(setup, nodes, &[&NO_COSTS[..], &free].concat())?, &step)
 }
 
-fn exchange(setup: &Setup, algorithm: Complete, nodes: u32, bytes: u32) -> Result<Measured, String> {
+fn exchange(setup: &Setup, algorithm: Complete, nodes: u32, bytes: u32) -> Result<Cm5Result, String> {
     let (bytes, order) = (Bytes(u64::from(bytes)), SendReceiveOrder::Alternating);
     on(
         &machine(setup, nodes, &[])?,
@@ -210,7 +210,7 @@ fn exchange(setup: &Setup, algorithm: Complete, nodes: u32, bytes: u32) -> Resul
     )
 }
 
-fn transform(setup: &Setup, algorithm: Complete, nodes: u32, size: u32) -> Result<Measured, String> {
+fn transform(setup: &Setup, algorithm: Complete, nodes: u32, size: u32) -> Result<Cm5Result, String> {
     let costs = setup.transform;
     let mut program = Fft2d::new(size, Array::OnlySizes, algorithm).map_err(|error| error.to_string())?;
     program.order = SendReceiveOrder::Alternating;
@@ -220,13 +220,13 @@ fn transform(setup: &Setup, algorithm: Complete, nodes: u32, size: u32) -> Resul
 }
 
 /// Patterns of one number have the same draws in the network, whatever the algorithm.
-fn irregular(setup: &Setup, schedule: &Schedule, seed: u32, gather: Duration) -> Result<Measured, String> {
+fn irregular(setup: &Setup, schedule: &Schedule, seed: u32, gather: Duration) -> Result<Cm5Result, String> {
     let packing = Packing { block: Duration::ZERO, byte: gather };
     let program = Scheduled::new(schedule, Pacing::FreeRunning).packed(packing);
     on(&machine(setup, NODES, &[])?, NODES, seed, &program)
 }
 
-fn broadcast(setup: &Setup, how: How, nodes: u32, bytes: u32) -> Result<Measured, String> {
+fn broadcast(setup: &Setup, how: How, nodes: u32, bytes: u32) -> Result<Cm5Result, String> {
     let machine = machine(setup, nodes, &[])?;
     let message = Message::of_size(Bytes(u64::from(bytes)));
     let algorithm = match how {
@@ -247,7 +247,7 @@ fn delivered<P: Program<Output = Message>>(
     nodes: u32,
     message: &Message,
     program: &P,
-) -> Result<Measured, String> {
+) -> Result<Cm5Result, String> {
     let ran = simulate(machine, Options::default(), nodes, program);
     let (results, answer) = ran.map_err(|error| error.to_string())?;
     for (node, result) in results.into_iter().enumerate() {
@@ -255,5 +255,5 @@ fn delivered<P: Program<Output = Message>>(
             return Err(format!("node {node} has another message than was broadcast"));
         }
     }
-    Ok(Measured { time: answer.makespan().since(Time::ZERO) })
+    Ok(Cm5Result { time: answer.makespan().since(Time::ZERO) })
 }

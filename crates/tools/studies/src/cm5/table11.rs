@@ -4,7 +4,7 @@ use collectives::all_to_all::Irregular;
 use serde_json::{Map, Value, json};
 
 use super::charts::with_deviation;
-use super::job::Job;
+use super::job::Cm5Run;
 use super::measures::{Mean, deviation, each, mean_deviation, mean_of, table_cell};
 use super::{Results, StudyOfCm5};
 use crate::{Claim, Claims, Drawing, Findings, MissingAnswer};
@@ -51,9 +51,9 @@ pub const STUDY: StudyOfCm5 = StudyOfCm5 {
 };
 
 impl Column {
-    fn jobs(self, algorithm: Irregular) -> impl Iterator<Item = Job> {
+    fn jobs(self, algorithm: Irregular) -> impl Iterator<Item = Cm5Run> {
         let Column { percent, bytes, patterns, .. } = self;
-        (0..patterns).map(move |pattern| Job::Random { algorithm, percent, bytes, pattern })
+        (0..patterns).map(move |pattern| Cm5Run::Random { algorithm, percent, bytes, pattern })
     }
 
     /// The times of all patterns, algorithm by algorithm. [ms]
@@ -90,7 +90,7 @@ pub fn printed_of(claims: &Claims, algorithm: Irregular, percent: u32, bytes: u3
     printed(claims.get(STUDY.claims[0]).unwrap()).unwrap()[column][row]
 }
 
-fn jobs() -> Vec<Job> {
+fn jobs() -> Vec<Cm5Run> {
     COLUMNS.into_iter().flat_map(|column| ALGORITHMS.into_iter().flat_map(move |it| column.jobs(it))).collect()
 }
 

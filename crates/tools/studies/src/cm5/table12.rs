@@ -4,7 +4,7 @@ use programs::applications::patterns::{Application, Printed};
 use serde_json::{Map, Value, json};
 
 use super::charts::with_deviation;
-use super::job::Job;
+use super::job::Cm5Run;
 use super::measures::{Mean, deviation, each, mean_deviation, mean_of, table_cell};
 use super::table11::ALGORITHMS;
 use super::{Results, StudyOfCm5};
@@ -41,11 +41,11 @@ pub fn printed(claim: &Claim) -> Result<Vec<(Application, [f64; 4])>, MissingAns
     Ok(APPLICATIONS.into_iter().enumerate().map(|(index, application)| (application, row_of(index))).collect())
 }
 
-fn jobs_of(application: Application, algorithm: collectives::all_to_all::Irregular) -> impl Iterator<Item = Job> {
-    (0..MESHES).map(move |mesh| Job::Application { application, algorithm, mesh })
+fn jobs_of(application: Application, algorithm: collectives::all_to_all::Irregular) -> impl Iterator<Item = Cm5Run> {
+    (0..MESHES).map(move |mesh| Cm5Run::Application { application, algorithm, mesh })
 }
 
-fn jobs() -> Vec<Job> {
+fn jobs() -> Vec<Cm5Run> {
     let of = |application| ALGORITHMS.into_iter().flat_map(move |algorithm| jobs_of(application, algorithm));
     APPLICATIONS.into_iter().flat_map(of).collect()
 }

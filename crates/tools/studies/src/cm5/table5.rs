@@ -4,7 +4,7 @@ use collectives::all_to_all::Complete;
 use serde_json::json;
 
 use super::charts::with_deviation;
-use super::job::{Job, MANY_NODES, NODES};
+use super::job::{Cm5Run, MANY_NODES, NODES};
 use super::measures::{deviation, mean_deviation, milliseconds, table_cell};
 use super::{Results, StudyOfCm5};
 use crate::{Claim, Claims, Drawing, Findings, MissingAnswer};
@@ -29,7 +29,7 @@ pub const STUDY: StudyOfCm5 = StudyOfCm5 {
 
 /// What the two costs of the transform were fitted to, and what was held back for the test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum FigureUse {
     /// Every other figure of pairwise, recursive and balanced exchange, like the colours of a chessboard.
     Training,
     /// The others of these.
@@ -39,25 +39,25 @@ pub enum Part {
 }
 
 /// The figures of the table: the run, the printed time [s], and the use of each.
-pub fn figures(claim: &Claim) -> Result<Vec<(Job, f64, Part)>, MissingAnswer> {
+pub fn figures(claim: &Claim) -> Result<Vec<(Cm5Run, f64, FigureUse)>, MissingAnswer> {
     let mut figures = Vec::new();
     for (nodes, name) in MACHINES {
         for (row, (size, printed)) in SIZES.into_iter().zip(claim.printed_rows(name)?).enumerate() {
             for (column, (algorithm, printed)) in ALGORITHMS.into_iter().zip(printed).enumerate() {
                 let part = match algorithm {
-                    Complete::Linear => Part::Linear,
-                    _ if (row + column).is_multiple_of(2) => Part::HeldBack,
-                    _ => Part::Training,
+                    Complete::Linear => FigureUse::Linear,
+                    _ if (row + column).is_multiple_of(2) => FigureUse::HeldBack,
+                    _ => FigureUse::Training,
                 };
-                figures.push((Job::Transform { algorithm, nodes, size }, printed, part));
+                figures.push((Cm5Run::Transform { algorithm, nodes, size }, printed, part));
             }
         }
     }
     Ok(figures)
 }
 
-fn jobs() -> Vec<Job> {
-    let of = |nodes, size| ALGORITHMS.map(|algorithm| Job::Transform { algorithm, nodes, size });
+fn jobs() -> Vec<Cm5Run> {
+    let of = |nodes, size| ALGORITHMS.map(|algorithm| Cm5Run::Transform { algorithm, nodes, size });
     MACHINES.into_iter().flat_map(|(nodes, _)| SIZES.into_iter().flat_map(move |size| of(nodes, size))).collect()
 }
 
@@ -66,7 +66,7 @@ fn judge(claim: &Claim, runs: &Results) -> Result<Findings, MissingAnswer> {
     for (job, printed, part) in figures(claim)? {
         found.push((milliseconds(runs, job)? / 1e3, printed, part));
     }
-    let cells_of = |wanted: &dyn Fn(Part) -> bool| -> Vec<crate::Cell> {
+    let cells_of = |wanted: &dyn Fn(FigureUse) -> bool| -> Vec<crate::Cell> {
         let places = MACHINES.into_iter().flat_map(|(nodes, _)| {
             SIZES
                 .into_iter()
@@ -75,7 +75,7 @@ fn judge(claim: &Claim, runs: &Results) -> Result<Findings, MissingAnswer> {
         let cells = found.iter().zip(places).filter(|((_, _, part), _)| wanted(*part));
         cells.map(|((ours, printed, _), place)| table_cell(place, (*ours, *printed))).collect()
     };
-    let off_of = |wanted: &dyn Fn(Part) -> bool| {
+    let off_of = |wanted: &dyn Fn(FigureUse) -> bool| {
         mean_deviation(cells_of(wanted).into_iter().map(|cell| (cell.ours, cell.printed)))
     };
     let mut ours = serde_json::Map::new();
@@ -86,13 +86,13 @@ fn judge(claim: &Claim, runs: &Results) -> Result<Findings, MissingAnswer> {
         ours.insert(name.to_string(), json!(rows.collect::<Vec<_>>()));
     }
     let error_percent = json!({
-        "linear": off_of(&|part| part == Part::Linear),
-        "others": off_of(&|part| part != Part::Linear),
+        "linear": off_of(&|part| part == FigureUse::Linear),
+        "others": off_of(&|part| part != FigureUse::Linear),
     });
     Ok(Findings::numbers(ours.into(), error_percent)
-        .with_mean_deviation("training_off_percent", &cells_of(&|part| part == Part::Training))
-        .with_mean_deviation("held_back_off_percent", &cells_of(&|part| part == Part::HeldBack))
-        .with_mean_deviation("linear_off_percent", &cells_of(&|part| part == Part::Linear)))
+        .with_mean_deviation("training_off_percent", &cells_of(&|part| part == FigureUse::Training))
+        .with_mean_deviation("held_back_off_percent", &cells_of(&|part| part == FigureUse::HeldBack))
+        .with_mean_deviation("linear_off_percent", &cells_of(&|part| part == FigureUse::Linear)))
 }
 
 fn draw(claims: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
@@ -105,7 +105,7 @@ fn draw(claims: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswe
         for (size, row) in SIZES.into_iter().zip(claim.printed_rows(name)?) {
             let mut cells = vec![Cell::Number(nodes.to_string()), Cell::Short(format!("{size}x{size}"))];
             for (algorithm, printed) in ALGORITHMS.into_iter().zip(row) {
-                let ours = milliseconds(runs, Job::Transform { algorithm, nodes, size })? / 1e3;
+                let ours = milliseconds(runs, Cm5Run::Transform { algorithm, nodes, size })? / 1e3;
                 cells.extend([fixed(printed, 3), with_deviation(ours, deviation(ours, printed), 3)].map(Cell::Number));
             }
             table.rows.push(cells);

@@ -1,19 +1,11 @@
 //! The charts that several figures share.
 
 use super::Results;
-use super::job::{BODIES, Job};
-use super::simulate::Measured;
+use super::job::{BODIES, LhRun};
+use super::simulate::LhResult;
 use crate::MissingAnswer;
-use report::{Axis, Element, LineChart, Mark, Measure, Series};
-
-/// A line: its name, its mark, its points.
-pub type Line = (String, Mark, Vec<(f64, f64)>);
-
-/// A chart of lines.
-pub fn chart(title: &str, x: Axis, y: Axis, lines: Vec<Line>) -> Element {
-    let series = lines.into_iter().map(|(name, mark, points)| Series { name, mark, points }).collect();
-    LineChart { title: title.to_string(), x, y, series, baseline: None }.draw()
-}
+use crate::render::ChartLine;
+use report::{Axis, Mark, Measure};
 
 /// The horizontal axis of the course of a build.
 pub fn insertions() -> Axis {
@@ -50,14 +42,14 @@ pub fn client_keys(numbers: &[u32]) -> Vec<(String, Mark)> {
 pub fn by_clients(
     numbers: &[u32],
     of: impl Fn(u32) -> Result<Vec<(f64, f64)>, MissingAnswer>,
-) -> Result<Vec<Line>, MissingAnswer> {
+) -> Result<Vec<ChartLine>, MissingAnswer> {
     let keys = client_keys(numbers).into_iter().zip(numbers);
     keys.map(|((name, mark), clients)| Ok((name, mark, of(*clients)?))).collect()
 }
 
 /// Build times at the splits and at the end: insertions in thousands, and seconds.
-pub fn build_times(runs: &Results, job: Job) -> Result<Vec<(f64, f64)>, MissingAnswer> {
-    let Measured { inserts, time, splits, .. } = runs.get(&job)?;
+pub fn build_times(runs: &Results, job: LhRun) -> Result<Vec<(f64, f64)>, MissingAnswer> {
+    let LhResult { inserts, time, splits, .. } = runs.get(&job)?;
     let splits = splits.iter().filter(|split| split.inserts < *inserts);
     let points = splits.map(|split| (split.inserts as f64 / 1e3, split.at.seconds()));
     let ends = [(0.0, 0.0), (*inserts as f64 / 1e3, time.seconds())];

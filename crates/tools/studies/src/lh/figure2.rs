@@ -2,11 +2,12 @@
 
 use linear_hash::KeyHash;
 
-use super::charts::{build_times, by_clients, chart, client_keys, clients, insertions, speed_ups};
-use super::job::{CLIENTS, Job, label};
+use super::charts::{build_times, by_clients, client_keys, clients, insertions, speed_ups};
+use super::job::{CLIENTS, LhRun, label};
 use super::measures::{seconds, speed_up};
-use super::simulate::Measured;
+use super::simulate::LhResult;
 use super::{Results, StudyOfLh};
+use crate::render::chart;
 use crate::{Claim, Claims, Drawing, Findings, MissingAnswer};
 use report::{Axis, Element, Mark, Measure, fixed, legend};
 
@@ -28,11 +29,11 @@ pub const STUDY: StudyOfLh = StudyOfLh {
 };
 
 /// The builds of the figure: their splits come in cascades.
-pub const fn job(clients: u32) -> Job {
-    Job::new(clients)
+pub const fn job(clients: u32) -> LhRun {
+    LhRun::new(clients)
 }
 
-fn jobs() -> Vec<Job> {
+fn jobs() -> Vec<LhRun> {
     CLIENTS.into_iter().flat_map(|clients| KeyHash::all().map(|hash| job(clients).with_hash(hash))).collect()
 }
 
@@ -46,7 +47,7 @@ fn judge(claim: &Claim, runs: &Results) -> Result<Findings, MissingAnswer> {
 
 /// The deviation of a build's course from a straight line from the end of the first part to the end; infinite if it has
 /// too short a course. [% of the build time]
-fn off_line(measured: &Measured) -> f64 {
+fn off_line(measured: &LhResult) -> f64 {
     let points: Vec<(f64, f64)> = measured.times().filter(|(inserts, _)| *inserts >= PART as f64).collect();
     let [first, _, .., last] = points.as_slice() else { return f64::INFINITY };
     let slope = (last.1 - first.1) / (last.0 - first.0).max(1.0);
@@ -56,7 +57,7 @@ fn off_line(measured: &Measured) -> f64 {
 
 /// How much longer an insert takes in the last parts than in as many before them; infinite if there are none before.
 /// [%]
-fn growth(measured: &Measured) -> f64 {
+fn growth(measured: &LhResult) -> f64 {
     let parts = measured.parts(PART);
     let mean = |parts: &[f64]| parts.iter().sum::<f64>() / parts.len().max(1) as f64;
     let (before, last) = parts.split_at(parts.len().saturating_sub(PARTS));
@@ -73,7 +74,7 @@ pub struct Linearity {
 
 impl Linearity {
     /// Adds one more.
-    pub fn add(&mut self, measured: &Measured, who: &str) {
+    pub fn add(&mut self, measured: &LhResult, who: &str) {
         self.off_line.push((who.to_string(), off_line(measured)));
         self.growth.push((who.to_string(), growth(measured)));
     }
@@ -114,7 +115,7 @@ fn is_early_or_late(inserts: usize, all: usize) -> bool {
 }
 
 /// How many splits the largest cascade has.
-pub fn largest_cascade(measured: &Measured) -> usize {
+pub fn largest_cascade(measured: &LhResult) -> usize {
     let after = |first: usize| {
         let within = |inserts: usize| inserts >= first && inserts <= first + CASCADE_WITHIN;
         measured.splits.iter().filter(|split| within(split.inserts)).count()

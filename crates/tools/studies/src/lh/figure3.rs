@@ -2,12 +2,13 @@
 
 use serde_json::json;
 
-use super::charts::{by_clients, chart, client_keys, insertions};
+use super::charts::{by_clients, client_keys, insertions};
 use super::figure2::job;
-use super::job::{CLIENTS, Job};
+use super::job::{CLIENTS, LhRun};
 use super::measures::deviation;
-use super::simulate::Measured;
+use super::simulate::LhResult;
 use super::{Results, StudyOfLh};
+use crate::render::chart;
 use crate::{Claim, Claims, Drawing, Findings, MissingAnswer};
 use report::{Axis, Measure, legend};
 
@@ -45,7 +46,7 @@ fn latency(claim: &Claim, runs: &Results) -> Result<Findings, MissingAnswer> {
 }
 
 /// The number of inserts after which one takes about as long as it does later.
-fn settled(measured: &Measured) -> usize {
+fn settled(measured: &LhResult) -> usize {
     let windows = measured.parts(WINDOW);
     let later = windows.get(windows.len() / 2..).unwrap_or_default();
     let most = later.iter().sum::<f64>() / later.len().max(1) as f64 * (1.0 + SETTLED / 100.0);
@@ -58,15 +59,15 @@ fn enough(runs: &Results) -> Result<Findings, MissingAnswer> {
 }
 
 /// The mean time of an insert at the splits and at the end: insertions in thousands, and milliseconds.
-fn at_splits(runs: &Results, job: Job) -> Result<Vec<(f64, f64)>, MissingAnswer> {
-    let Measured { inserts, time, splits, .. } = runs.get(&job)?;
+fn at_splits(runs: &Results, job: LhRun) -> Result<Vec<(f64, f64)>, MissingAnswer> {
+    let LhResult { inserts, time, splits, .. } = runs.get(&job)?;
     let splits = splits.iter().filter(|split| split.inserts < *inserts);
     let moments = splits.map(|split| (split.inserts, split.at.seconds())).chain([(*inserts, time.seconds())]);
     Ok(moments.map(|(inserts, at)| (inserts as f64 / 1e3, at * 1e3 / inserts as f64)).collect())
 }
 
 /// The same for every thousandth of the first.
-fn at_first(runs: &Results, job: Job) -> Result<Vec<(f64, f64)>, MissingAnswer> {
+fn at_first(runs: &Results, job: LhRun) -> Result<Vec<(f64, f64)>, MissingAnswer> {
     let means = runs.get(&job)?.means();
     let some = means.take_while(|(inserts, _)| *inserts <= FIRST).filter(|(inserts, _)| inserts.is_multiple_of(WINDOW));
     Ok(some.map(|(inserts, mean)| (inserts as f64 / 1e3, mean)).collect())

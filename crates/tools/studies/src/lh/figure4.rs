@@ -1,10 +1,11 @@
 //! Figure 4: the size of the bodies.
 
-use super::charts::{bodies, build_times, by_clients, chart, client_keys, insertions};
+use super::charts::{bodies, build_times, by_clients, client_keys, insertions};
 use super::figure2::{Linearity, job as without_bodies};
-use super::job::{BODIES, CLIENTS, Job};
+use super::job::{BODIES, CLIENTS, LhRun};
 use super::measures::{milliseconds_per_insert, seconds};
 use super::{Results, StudyOfLh};
+use crate::render::chart;
 use crate::{Claim, Claims, Drawing, Findings, MissingAnswer};
 use report::{Axis, Measure, fixed, legend};
 
@@ -30,11 +31,11 @@ pub const STUDY: StudyOfLh = StudyOfLh {
 };
 
 /// The builds of figure 4b, and of figure 5.
-pub const fn job(clients: u32, body: u32) -> Job {
-    Job::new(clients).with_body(body)
+pub const fn job(clients: u32, body: u32) -> LhRun {
+    LhRun::new(clients).with_body(body)
 }
 
-fn jobs() -> Vec<Job> {
+fn jobs() -> Vec<LhRun> {
     let of = |clients| {
         let builds = [without_bodies(clients), without_bodies(clients).with_body(LONG)];
         builds.into_iter().chain(BODIES.map(|body| job(clients, body)))

@@ -3,11 +3,12 @@
 use linear_hash::KeyHash;
 use serde_json::json;
 
-use super::charts::{by_clients, chart, client_keys};
+use super::charts::{by_clients, client_keys};
 use super::figure4::job;
-use super::job::{BODIES, CLIENTS, Job, label};
+use super::job::{BODIES, CLIENTS, LhRun, label};
 use super::measures::{blocking, deviation};
 use super::{Results, StudyOfLh};
+use crate::render::chart;
 use crate::{Claim, Claims, Drawing, Findings, MissingAnswer};
 use report::{Axis, Mark, Measure, legend};
 
@@ -31,11 +32,11 @@ pub const STUDY: StudyOfLh = StudyOfLh {
 };
 
 /// The most clients, with the other hash: shown next to the others.
-fn uniform(body: u32) -> Job {
+fn uniform(body: u32) -> LhRun {
     job(MOST_CLIENTS, body).with_hash(KeyHash::Uniform)
 }
 
-fn jobs() -> Vec<Job> {
+fn jobs() -> Vec<LhRun> {
     let judged = CLIENTS.into_iter().flat_map(|clients| BODIES.map(|body| job(clients, body)));
     judged.chain(BODIES.map(uniform)).collect()
 }

@@ -1,9 +1,10 @@
 //! Figure 6: servers that compute for each insert.
 
-use super::charts::{by_clients, chart, client_keys, speed_ups};
-use super::job::{CLIENTS, Job};
+use super::charts::{by_clients, client_keys, speed_ups};
+use super::job::{CLIENTS, LhRun};
 use super::measures::{milliseconds_per_insert, speed_up};
 use super::{Results, StudyOfLh};
+use crate::render::chart;
 use crate::{Claims, Drawing, Findings, MissingAnswer};
 use report::{Axis, Measure, compact, fixed, legend};
 
@@ -24,8 +25,8 @@ pub const STUDY: StudyOfLh = StudyOfLh {
     draw,
 };
 
-fn job(clients: u32, server_time: u32) -> Job {
-    Job { server_time, ..Job::new(clients) }
+fn job(clients: u32, server_time: u32) -> LhRun {
+    LhRun { server_time, ..LhRun::new(clients) }
 }
 
 fn judge(runs: &Results) -> Result<Findings, MissingAnswer> {
@@ -67,7 +68,7 @@ fn judge(runs: &Results) -> Result<Findings, MissingAnswer> {
 fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
     // A logarithmic axis has no place for servers that take no time.
     let timed = || TIMES.into_iter().filter(|time| *time > 0);
-    let over = |value: &dyn Fn(Job) -> Result<f64, MissingAnswer>| {
+    let over = |value: &dyn Fn(LhRun) -> Result<f64, MissingAnswer>| {
         by_clients(&CLIENTS, |clients| {
             timed().map(|time| Ok((f64::from(time) / 1e3, value(job(clients, time))?))).collect()
         })

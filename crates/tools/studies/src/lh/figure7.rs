@@ -1,10 +1,11 @@
 //! Figure 7: the larger machine.
 
-use super::charts::{build_times, by_clients, chart, client_keys, insertions};
+use super::charts::{build_times, by_clients, client_keys, insertions};
 use super::figure2::{Linearity, largest_cascade};
-use super::job::{Job, MANY_CLIENTS};
+use super::job::{LhRun, MANY_CLIENTS};
 use super::measures::seconds;
 use super::{Results, StudyOfLh};
+use crate::render::chart;
 use crate::{Claims, Drawing, Findings, MissingAnswer};
 use report::{Axis, Measure, fixed, legend};
 
@@ -22,8 +23,8 @@ pub const STUDY: StudyOfLh = StudyOfLh {
 };
 
 /// The builds of the figure, and of figure 8.
-pub const fn job(clients: u32, body: u32) -> Job {
-    Job::new(clients).enlarged().with_body(body)
+pub const fn job(clients: u32, body: u32) -> LhRun {
+    LhRun::new(clients).enlarged().with_body(body)
 }
 
 fn judge(runs: &Results) -> Result<Findings, MissingAnswer> {

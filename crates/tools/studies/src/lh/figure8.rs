@@ -1,10 +1,11 @@
 //! Figure 8: up to which number more clients help.
 
-use super::charts::{chart, clients, speed_ups};
+use super::charts::{clients, speed_ups};
 use super::figure7::job;
-use super::job::{Job, MANY_CLIENTS};
+use super::job::{LhRun, MANY_CLIENTS};
 use super::measures::speed_up;
 use super::{Results, StudyOfLh};
+use crate::render::chart;
 use crate::{Claims, Drawing, Findings, MissingAnswer};
 use report::{Mark, legend};
 
@@ -30,11 +31,11 @@ pub const STUDY: StudyOfLh = StudyOfLh {
     draw,
 };
 
-fn cheaper(clients: u32, body: u32, cheaper: u32) -> Job {
-    Job { cheaper, ..job(clients, body) }
+fn cheaper(clients: u32, body: u32, cheaper: u32) -> LhRun {
+    LhRun { cheaper, ..job(clients, body) }
 }
 
-fn jobs() -> Vec<Job> {
+fn jobs() -> Vec<LhRun> {
     let settings = BODIES.into_iter().flat_map(|body| CHEAPER.map(|part| (body, part)));
     settings.flat_map(|(body, part)| MANY_CLIENTS.map(|clients| cheaper(clients, body, part))).collect()
 }

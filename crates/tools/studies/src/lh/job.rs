@@ -4,7 +4,7 @@ use std::fmt;
 
 use linear_hash::KeyHash;
 
-use crate::Job as AnyJob;
+use crate::StudyRun;
 use linear_hash::build::filled_capacity;
 
 /// Inserts of a build: the words of the list.
@@ -66,7 +66,7 @@ pub fn label(hash: KeyHash) -> &'static str {
 
 /// One run of the study.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Job {
+pub struct LhRun {
     /// The machine.
     pub platform: Platform,
     /// The hash.
@@ -81,25 +81,25 @@ pub struct Job {
     pub cheaper: u32,
 }
 
-impl Job {
+impl LhRun {
     /// A build without bodies on the machine of the paper, as it is, with the hash of the study.
-    pub const fn new(clients: u32) -> Job {
-        Job { platform: Platform::Sixteen, hash: KeyHash::LastLetters, clients, body: 0, server_time: 0, cheaper: 1 }
+    pub const fn new(clients: u32) -> LhRun {
+        LhRun { platform: Platform::Sixteen, hash: KeyHash::LastLetters, clients, body: 0, server_time: 0, cheaper: 1 }
     }
 
     /// The same with another hash.
-    pub const fn with_hash(self, hash: KeyHash) -> Job {
-        Job { hash, ..self }
+    pub const fn with_hash(self, hash: KeyHash) -> LhRun {
+        LhRun { hash, ..self }
     }
 
     /// The same on the larger machine.
-    pub const fn enlarged(self) -> Job {
-        Job { platform: Platform::SixtyFour, ..self }
+    pub const fn enlarged(self) -> LhRun {
+        LhRun { platform: Platform::SixtyFour, ..self }
     }
 
     /// The same with bodies of `body` bytes.
-    pub const fn with_body(self, body: u32) -> Job {
-        Job { body, ..self }
+    pub const fn with_body(self, body: u32) -> LhRun {
+        LhRun { body, ..self }
     }
 
     /// V [entries]
@@ -120,7 +120,7 @@ const PIGGYBACK: u32 = 248;
 /// The approximate size of a message without a body. [B]
 const REST: u32 = 24;
 
-impl AnyJob for Job {
+impl StudyRun for LhRun {
     fn cost(&self) -> f64 {
         // A request and an answer, each acknowledged.
         let short = 4.0;
@@ -130,15 +130,15 @@ impl AnyJob for Job {
         f64::from(INSERTS) * (short + long) * self.platform.hops()
     }
 
-    fn alone(&self) -> bool {
+    fn is_exclusive(&self) -> bool {
         false
     }
 }
 
-impl fmt::Display for Job {
+impl fmt::Display for LhRun {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plural = if self.clients == 1 { "" } else { "s" };
-        let Job { platform, hash, clients, body, .. } = self;
+        let LhRun { platform, hash, clients, body, .. } = self;
         write!(out, "{}, {}, {clients} client{plural}, bodies of {body} B", platform.preset(), label(*hash))?;
         if self.server_time > 0 {
             write!(out, ", {} us of server time per insert", self.server_time)?;
@@ -156,9 +156,9 @@ mod tests {
 
     #[test]
     fn a_run_describes_itself() {
-        let job = Job::new(1).with_hash(KeyHash::Uniform);
+        let job = LhRun::new(1).with_hash(KeyHash::Uniform);
         assert_eq!(job.to_string(), "parsytec-cc-16, uniform hash, 1 client, bodies of 0 B");
-        let job = Job { cheaper: 9, server_time: 100, ..Job::new(32).enlarged().with_body(512) };
+        let job = LhRun { cheaper: 9, server_time: 100, ..LhRun::new(32).enlarged().with_body(512) };
         assert_eq!(
             job.to_string(),
             "parsytec-cc-64, last letters, 32 clients, bodies of 512 B, 100 us of server time per insert, messages at 1/9 of \
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn longer_bodies_cost_more() {
-        let job = Job::new(5);
+        let job = LhRun::new(5);
         assert!(job.cost() < job.with_body(512).cost());
         assert!(job.with_body(512).cost() < job.with_body(8192).cost());
         assert!(job.cost() < job.enlarged().cost());

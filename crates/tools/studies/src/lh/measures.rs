@@ -1,28 +1,28 @@
 //! The quantities that the study derives from its runs.
 
 use super::Results;
-use super::job::Job;
-use super::simulate::{Measured, STEP};
+use super::job::LhRun;
+use super::simulate::{LhResult, STEP};
 use crate::MissingAnswer;
 
 /// How long a build took. [s]
-pub fn seconds(runs: &Results, job: Job) -> Result<f64, MissingAnswer> {
+pub fn seconds(runs: &Results, job: LhRun) -> Result<f64, MissingAnswer> {
     Ok(runs.get(&job)?.time.seconds())
 }
 
 /// The time of an insert from the application's view: the build time over the number of inserts. [ms]
-pub fn milliseconds_per_insert(runs: &Results, job: Job) -> Result<f64, MissingAnswer> {
-    let Measured { time, inserts, .. } = runs.get(&job)?;
+pub fn milliseconds_per_insert(runs: &Results, job: LhRun) -> Result<f64, MissingAnswer> {
+    let LhResult { time, inserts, .. } = runs.get(&job)?;
     Ok(time.seconds() * 1e3 / (*inserts).max(1) as f64)
 }
 
 /// How much faster a build is than with one client. [times]
-pub fn speed_up(runs: &Results, job: Job) -> Result<f64, MissingAnswer> {
-    Ok(seconds(runs, Job { clients: 1, ..job })? / seconds(runs, job)?)
+pub fn speed_up(runs: &Results, job: LhRun) -> Result<f64, MissingAnswer> {
+    Ok(seconds(runs, LhRun { clients: 1, ..job })? / seconds(runs, job)?)
 }
 
 /// The mean time that a packet was blocked. [us]
-pub fn blocking(runs: &Results, job: Job) -> Result<f64, MissingAnswer> {
+pub fn blocking(runs: &Results, job: LhRun) -> Result<f64, MissingAnswer> {
     Ok(runs.get(&job)?.blocking.microseconds())
 }
 
@@ -31,7 +31,7 @@ pub fn deviation(ours: f64, printed: f64) -> f64 {
     (ours / printed - 1.0) * 100.0
 }
 
-impl Measured {
+impl LhResult {
     /// The time of each `inserts` consecutive inserts, from the beginning of the build on; a remainder at the end is
     /// left out. [us per insert]
     pub fn parts(&self, inserts: usize) -> Vec<f64> {
@@ -64,7 +64,7 @@ mod tests {
     #[test]
     fn a_course_falls_into_parts_and_has_means() {
         let course = [1, 2, 4, 8, 16].map(|at| Duration::from_microseconds(at * 1_000)).to_vec();
-        let measured = Measured { course, ..Measured::default() };
+        let measured = LhResult { course, ..LhResult::default() };
         assert_eq!(measured.parts(2 * STEP), [2.0, 6.0]);
         assert_eq!(measured.means().last(), Some((2_500, 0.0064)));
     }

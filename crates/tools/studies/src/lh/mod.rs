@@ -20,17 +20,17 @@ mod table1;
 #[cfg(test)]
 mod tests;
 
-pub use job::{Job, Platform};
-pub use simulate::{Measured, run, run_drawn};
+pub use job::{LhRun, Platform};
+pub use simulate::{LhResult, run, run_drawn};
 
 use linear_hash::KeyHash;
 
 use super::{Claims, ClaimsError, OtherConfiguration, Paper, PaperName, Robustness, Runs, Study, Subject, moc};
 
 /// The results of the runs of the study.
-pub type Results = Runs<Job, Measured>;
+pub type Results = Runs<LhRun, LhResult>;
 /// A figure or section of the study.
-pub type StudyOfLh = Study<Job, Measured>;
+pub type StudyOfLh = Study<LhRun, LhResult>;
 
 /// How much work a core does in a second, for the estimate of the run time: packets times channels crossed.
 pub const PACKET_HOPS_PER_SECOND: f64 = 3e6;
@@ -49,11 +49,11 @@ pub const STUDIES: [StudyOfLh; 9] = [
 ];
 
 /// The configuration beside that of the study, which has the hash of the last letters because splits cascade with it.
-pub const OTHER: OtherConfiguration<Job> =
+pub const OTHER: OtherConfiguration<LhRun> =
     OtherConfiguration { name: "uniform hash", of: |job| job.with_hash(KeyHash::Uniform) };
 
 /// What is shown of the paper.
-pub const SUBJECT: Subject<'static, Job, Measured> =
+pub const SUBJECT: Subject<'static, LhRun, LhResult> =
     Subject { studies: &STUDIES, other: Some(OTHER), points: &points::POINTS };
 
 /// The claims: the file and its contents.

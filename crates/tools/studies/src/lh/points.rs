@@ -1,20 +1,20 @@
 //! A point of each figure and table, and the command that gives it.
 
-use super::job::Job;
-use super::simulate::Measured;
+use super::job::LhRun;
+use super::simulate::LhResult;
 use crate::points::{Point, Value};
 
-const FIVE: Job = Job::new(5);
-const EIGHT_OF_64: Job = Job::new(8).enlarged();
+const FIVE: LhRun = LhRun::new(5);
+const EIGHT_OF_64: LhRun = LhRun::new(8).enlarged();
 
 /// A build whose time, until the last insert is acknowledged, a command prints.
 const fn built(
     place: &'static str,
     what: &'static str,
     lines: &'static [&'static str],
-    job: Job,
-) -> Point<Job, Measured> {
-    let time = |measured: &Measured| measured.time.picoseconds() as f64;
+    job: LhRun,
+) -> Point<LhRun, LhResult> {
+    let time = |measured: &LhResult| measured.time.picoseconds() as f64;
     Point::by_commands(place, what, (lines, "/build/time_ps"), Value::OfRun(job, time))
 }
 
@@ -41,7 +41,7 @@ macro_rules! run_on_64 {
 }
 
 /// The points.
-pub const POINTS: [Point<Job, Measured>; 9] = [
+pub const POINTS: [Point<LhRun, LhResult>; 9] = [
     Point::by_commands(
         "section 3",
         "the most forwards of an insert, 5 clients",
@@ -49,7 +49,7 @@ pub const POINTS: [Point<Job, Measured>; 9] = [
         Value::OfRun(FIVE, |measured| f64::from(measured.most_forwards)),
     ),
     built("figure 2", "build time with 5 clients [ps]", &[run!("--clients 5")], FIVE),
-    built("figure 3", "build time with a lone client [ps]", &[run!("--clients 1")], Job::new(1)),
+    built("figure 3", "build time with a lone client [ps]", &[run!("--clients 1")], LhRun::new(1)),
     Point::by_commands(
         "table 1",
         "image adjustments of 5 clients",
@@ -72,13 +72,13 @@ pub const POINTS: [Point<Job, Measured>; 9] = [
         "figure 6",
         "build time with 5 clients and servers that compute for 1 ms [ps]",
         &[run!("--clients 5 --server-time 1ms")],
-        Job { server_time: 1_000, ..FIVE },
+        LhRun { server_time: 1_000, ..FIVE },
     ),
     built("figure 7", "build time with 8 clients on 64 nodes [ps]", &[run_on_64!("--clients 8")], EIGHT_OF_64),
     built(
         "figure 8",
         "build time with 8 clients and messages at a ninth of the cost [ps]",
         &[run_on_64!("--clients 8 --set node.processor_send=36111111ps")],
-        Job { cheaper: 9, ..EIGHT_OF_64 },
+        LhRun { cheaper: 9, ..EIGHT_OF_64 },
     ),
 ];

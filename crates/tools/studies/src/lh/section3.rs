@@ -4,7 +4,7 @@ use linear_hash::{Extent, Image, forward};
 
 use linear_hash::KeyHash;
 
-use super::job::Job;
+use super::job::LhRun;
 use super::{Results, StudyOfLh};
 use crate::{Claims, Drawing, Findings, MissingAnswer};
 use report::{Cell, Table, fixed};
@@ -14,11 +14,11 @@ const MOST: usize = 2;
 /// All files up to this many servers are enumerated, with every image that a client may have of an older one.
 const SERVERS: u32 = 128;
 /// The simulated builds that are checked, besides all these cases.
-const BUILDS: [Job; 4] = [
-    Job::new(1).with_hash(KeyHash::Uniform),
-    Job::new(5).with_hash(KeyHash::Uniform),
-    Job::new(1).with_hash(KeyHash::LastLetters),
-    Job::new(5).with_hash(KeyHash::LastLetters),
+const BUILDS: [LhRun; 4] = [
+    LhRun::new(1).with_hash(KeyHash::Uniform),
+    LhRun::new(5).with_hash(KeyHash::Uniform),
+    LhRun::new(1).with_hash(KeyHash::LastLetters),
+    LhRun::new(5).with_hash(KeyHash::LastLetters),
 ];
 
 /// The study.
@@ -86,7 +86,7 @@ fn draw() -> Drawing {
 mod tests {
     use std::sync::atomic::AtomicBool;
 
-    use super::super::simulate::Measured;
+    use super::super::simulate::LhResult;
     use super::*;
     use crate::tests::failing;
     use crate::{Watch, run_all};
@@ -104,7 +104,7 @@ mod tests {
     fn a_request_sent_on_three_times_and_no_request_at_all_are_missed() {
         let interrupted = AtomicBool::new(false);
         let watch = Watch { progress: &|_| {}, interrupted: &interrupted, threads: 1 };
-        let runs = run_all(&BUILDS, &|_| Ok(Measured { inserts: 1, ..Measured::default() }), &watch);
+        let runs = run_all(&BUILDS, &|_| Ok(LhResult { inserts: 1, ..LhResult::default() }), &watch);
         let failing = |counts| failing(&super::super::paper(), STUDY.claims[0], judge(counts, &runs).unwrap());
         assert_eq!(failing([5, 3, 1, 0]), [""; 0]);
         assert_eq!([[5, 3, 1, 1], [0; 4]].map(failing), [["times_sent_on"], ["times_sent_on"]]);

@@ -8,7 +8,7 @@ use quantities::{Bytes, Duration};
 use serde::{Deserialize, Serialize};
 use virtual_worlds::flit::world::Options;
 
-use super::job::{Job, SENSITIVITY};
+use super::job::{LhRun, SENSITIVITY};
 use crate::costs::Costs;
 use experiment::simulate::simulate;
 use experiment::words;
@@ -34,7 +34,7 @@ static WORDS: LazyLock<Vec<Key>> = LazyLock::new(words::dutch);
 
 /// The result of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Measured {
+pub struct LhResult {
     /// The number of inserts.
     pub inserts: usize,
     /// When the last of them was acknowledged, from the beginning.
@@ -57,7 +57,7 @@ pub struct Measured {
 ///
 /// # Errors
 /// Why it cannot be run, or how it ended.
-pub fn run(job: &Job) -> Result<Measured, String> {
+pub fn run(job: &LhRun) -> Result<LhResult, String> {
     run_drawn(job, Costs::Chosen)
 }
 
@@ -65,13 +65,13 @@ pub fn run(job: &Job) -> Result<Measured, String> {
 ///
 /// # Errors
 /// Why it cannot be run, or how it ended.
-pub fn run_drawn(job: &Job, costs: Costs) -> Result<Measured, String> {
+pub fn run_drawn(job: &LhRun, costs: Costs) -> Result<LhResult, String> {
     let capacity = (job.capacity() as f64 * costs.factor("V")).round() as u64;
     build(job, WORDS.clone(), capacity, costs)
 }
 
 /// The same with `keys` in place of the words.
-pub(super) fn build(job: &Job, keys: Vec<Key>, capacity: u64, costs: Costs) -> Result<Measured, String> {
+pub(super) fn build(job: &LhRun, keys: Vec<Key>, capacity: u64, costs: Costs) -> Result<LhResult, String> {
     let machine = machine(job, costs)?;
     let (servers, body) = (job.platform.servers(), Bytes(u64::from(job.body)));
     let growth = Growth {
@@ -90,11 +90,11 @@ pub(super) fn build(job: &Job, keys: Vec<Key>, capacity: u64, costs: Costs) -> R
     let ran = simulate(&machine, Options::default(), program.ranks(), &program);
     let (ends, answer) = ran.map_err(|error| error.to_string())?;
     let ends = ends.into_iter().collect::<endpoint::Result<Vec<RankEnd>>>().map_err(|error| error.to_string())?;
-    Ok(Measured { blocking: answer.mean_blocking(), ..Measured::of(&Built::new(&ends)) })
+    Ok(LhResult { blocking: answer.mean_blocking(), ..LhResult::of(&Built::new(&ends)) })
 }
 
 /// The machine of `job`.
-fn machine(job: &Job, costs: Costs) -> Result<Machine, String> {
+fn machine(job: &LhRun, costs: Costs) -> Result<Machine, String> {
     let mut machine = costs.machine(("parsytec-cc", job.platform.preset()), &[], &[&CHOSEN])?;
     let cost = machine.node.processor_send.picoseconds() / u64::from(job.cheaper.max(1));
     machine.node.processor_send = Duration::from_picoseconds(cost);
@@ -102,10 +102,10 @@ fn machine(job: &Job, costs: Costs) -> Result<Machine, String> {
     Ok(machine)
 }
 
-impl Measured {
-    fn of(built: &Built<'_>) -> Measured {
+impl LhResult {
+    fn of(built: &Built<'_>) -> LhResult {
         let inserts = built.inserts();
-        Measured {
+        LhResult {
             inserts,
             time: built.until(inserts),
             course: (STEP..=inserts).step_by(STEP).map(|inserts| built.until(inserts)).collect(),

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use linear_hash::KeyHash;
 
-use super::job::{CLIENTS, Job};
+use super::job::{CLIENTS, LhRun};
 use super::{Results, StudyOfLh};
 use crate::{Claim, Claims, Drawing, Findings, MissingAnswer};
 use report::{Cell, Table, fixed};
@@ -41,14 +41,14 @@ pub const STUDY: StudyOfLh = StudyOfLh {
     draw,
 };
 
-fn jobs() -> Vec<Job> {
-    KeyHash::all().into_iter().flat_map(|hash| CLIENTS.map(|clients| Job::new(clients).with_hash(hash))).collect()
+fn jobs() -> Vec<LhRun> {
+    KeyHash::all().into_iter().flat_map(|hash| CLIENTS.map(|clients| LhRun::new(clients).with_hash(hash))).collect()
 }
 
 fn judge(runs: &Results) -> Result<Findings, MissingAnswer> {
     let (mut adjustments, mut messages) = (Vec::new(), Vec::new());
     for clients in CLIENTS {
-        let measured = runs.get(&Job::new(clients))?;
+        let measured = runs.get(&LhRun::new(clients))?;
         adjustments.push((format!("{clients} clients"), measured.adjustments as f64));
         messages.push((format!("{clients} clients"), measured.messages_per_insert));
     }
@@ -67,7 +67,7 @@ fn draw(claims: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswe
     }
     let mut table = Table { head, ..Table::default() };
     for (index, clients) in CLIENTS.into_iter().enumerate() {
-        let of = |hash| runs.get(&Job::new(clients).with_hash(hash));
+        let of = |hash| runs.get(&LhRun::new(clients).with_hash(hash));
         let [uniform, letters] = KeyHash::all().map(of);
         let (uniform, letters) = (uniform?, letters?);
         let above = |messages: f64| fixed((messages / NEEDED - 1.0) * 100.0, 2);

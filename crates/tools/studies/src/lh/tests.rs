@@ -21,9 +21,9 @@ fn few_words() -> Vec<Key> {
 }
 
 /// The study with the runs that `wanted` selects, on few words.
-fn reproduced(wanted: fn(&Job) -> bool) -> Reproduction {
+fn reproduced(wanted: fn(&LhRun) -> bool) -> Reproduction {
     let words = few_words();
-    let some = |job: &Job| {
+    let some = |job: &LhRun| {
         if wanted(job) {
             simulate::build(job, words.clone(), job.capacity(), Costs::Chosen)
         } else {
@@ -51,14 +51,14 @@ fn every_claim_is_judged_and_every_figure_drawn() {
 
 #[test]
 fn the_same_runs_make_the_same_report() {
-    let one_client = |job: &Job| job.clients == 1 && job.body == 0;
+    let one_client = |job: &LhRun| job.clients == 1 && job.body == 0;
     assert_eq!(reproduced(one_client).html, reproduced(one_client).html);
 }
 
 /// An insert of a lone client is two messages, one after another.
 #[test]
 fn a_lone_client_waits_for_two_messages() {
-    let job = Job::new(1);
+    let job = LhRun::new(1);
     let measured = simulate::build(&job, few_words(), job.capacity(), Costs::Chosen).unwrap();
     let insert = measured.time.microseconds() / measured.inserts as f64;
     assert!((650.0..700.0).contains(&insert), "{insert} us");
@@ -66,11 +66,11 @@ fn a_lone_client_waits_for_two_messages() {
 
 #[test]
 fn cheaper_messages_make_builds_faster() {
-    let job = Job::new(4).enlarged().with_body(512);
-    let time = |job: &Job| simulate::build(job, few_words(), job.capacity(), Costs::Chosen).unwrap().time;
-    assert!(time(&Job { cheaper: 9, ..job }) < time(&Job { cheaper: 3, ..job }));
-    assert!(time(&Job { cheaper: 3, ..job }) < time(&job));
-    assert!(time(&job) < time(&Job { server_time: 10_000, ..job }));
+    let job = LhRun::new(4).enlarged().with_body(512);
+    let time = |job: &LhRun| simulate::build(job, few_words(), job.capacity(), Costs::Chosen).unwrap().time;
+    assert!(time(&LhRun { cheaper: 9, ..job }) < time(&LhRun { cheaper: 3, ..job }));
+    assert!(time(&LhRun { cheaper: 3, ..job }) < time(&job));
+    assert!(time(&job) < time(&LhRun { server_time: 10_000, ..job }));
 }
 
 /// Inserts of a made-up build: as many whole steps of its course as the words fill.
@@ -81,7 +81,7 @@ fn duration(microseconds: f64) -> Duration {
 }
 
 /// A build in which the time of an insert depends on the number of inserts before. [us]
-fn build(each: impl Fn(usize) -> f64) -> Measured {
+fn build(each: impl Fn(usize) -> f64) -> LhResult {
     let mut at = 0.0;
     let steps = MADE_UP as usize / simulate::STEP;
     let course = (0..steps).map(|step| {
@@ -90,12 +90,12 @@ fn build(each: impl Fn(usize) -> f64) -> Measured {
     });
     let course: Vec<Duration> = course.collect();
     let time = course[steps - 1];
-    Measured {
+    LhResult {
         inserts: MADE_UP as usize,
         time,
         course,
         splits: splits(&[1_000, 2_000, 3_000, 180_000]),
-        ..Measured::default()
+        ..LhResult::default()
     }
 }
 
@@ -104,17 +104,17 @@ fn splits(inserts: &[usize]) -> Vec<Split> {
 }
 
 /// A build whose inserts all take the same time. [us]
-fn even(each: f64) -> Measured {
+fn even(each: f64) -> LhResult {
     build(|_| each)
 }
 
-fn shared(job: &Job, up_to: u32) -> Measured {
+fn shared(job: &LhRun, up_to: u32) -> LhResult {
     let slower = if job.clients > 1 && job.body != 512 { f64::from(job.cheaper) } else { 1.0 };
     even(650.0 / f64::from(job.clients.min(up_to)) * slower)
 }
 
 /// A speed-up that holds up to a number of clients, as printed.
-fn scaled(job: &Job, up_to: u32) -> Measured {
+fn scaled(job: &LhRun, up_to: u32) -> LhResult {
     shared(job, if job.body == 8192 { 4 } else { up_to })
 }
 
@@ -127,49 +127,49 @@ fn slowing(before: usize) -> f64 {
 static PRINTED: LazyLock<Claims> = LazyLock::new(|| paper().unwrap().claims);
 
 /// The printed numbers of table 1.
-fn counted(job: &Job) -> Measured {
+fn counted(job: &LhRun) -> LhResult {
     let of = |name| PRINTED.get("lh.table1").unwrap().printed_row(name).unwrap()[job.clients as usize - 1];
-    Measured { adjustments: of("iams") as u64, messages_per_insert: of("messages_per_insert"), ..even(650.0) }
+    LhResult { adjustments: of("iams") as u64, messages_per_insert: of("messages_per_insert"), ..even(650.0) }
 }
 
 /// An insert with a body, and a step past 128 bytes that several clients share. [us]
-fn stepped(job: &Job, step: f64) -> Measured {
+fn stepped(job: &LhRun, step: f64) -> LhResult {
     let step = if job.body > 128 { step / f64::from(job.clients) } else { 0.0 };
     even(650.0 + f64::from(job.body) / 27.0 + step)
 }
 
 /// Blocking that grows with the body, with several clients ever more, and with the clients, up to a number of them.
-fn blocked(job: &Job, clients: u32) -> Measured {
+fn blocked(job: &LhRun, clients: u32) -> LhResult {
     let body = f64::from(job.body) / 8_192.0;
     let bent = if job.clients > 1 { 0.8 + 0.2 * body } else { 1.0 };
     let share = body * bent * f64::from(job.clients.min(clients)) / 5.0;
-    Measured { blocking: duration(31.0 * share), ..even(650.0) }
+    LhResult { blocking: duration(31.0 * share), ..even(650.0) }
 }
 
 /// An insert where servers compute, each `times` as long as its job says.
-fn served(job: &Job, times: f64) -> Measured {
+fn served(job: &LhRun, times: f64) -> LhResult {
     even(f64::max(650.0 / f64::from(job.clients), f64::from(job.server_time) * times))
 }
 
-const CASES: [Case<Job, Measured>; 15] = [
+const CASES: [Case<LhRun, LhResult>; 15] = [
     Case {
         claim: "lh.sec3.two_forwards",
-        sound: |_| Measured { most_forwards: 2, ..even(650.0) },
-        spoiled: |it| Measured { most_forwards: it.clients.min(3), ..even(650.0) },
+        sound: |_| LhResult { most_forwards: 2, ..even(650.0) },
+        spoiled: |it| LhResult { most_forwards: it.clients.min(3), ..even(650.0) },
         fails: "times_sent_on_in_builds",
     },
-    Case { claim: "lh.sec3.two_forwards", sound: |_| even(650.0), spoiled: |_| Measured::default(), fails: "inserts" },
+    Case { claim: "lh.sec3.two_forwards", sound: |_| even(650.0), spoiled: |_| LhResult::default(), fails: "inserts" },
     Case { claim: "lh.fig2a.linear", sound: |it| shared(it, 5), spoiled: |_| build(slowing), fails: "growth_percent" },
     Case {
         claim: "lh.fig2a.linear",
         sound: |it| shared(it, 5),
-        spoiled: |_| Measured::default(),
+        spoiled: |_| LhResult::default(),
         fails: "off_line_percent",
     },
     Case {
         claim: "lh.fig2a.cascades",
         sound: |_| even(650.0),
-        spoiled: |_| Measured { splits: splits(&[30_000, 60_000, 90_000, 120_000, 170_000]), ..even(650.0) },
+        spoiled: |_| LhResult { splits: splits(&[30_000, 60_000, 90_000, 120_000, 170_000]), ..even(650.0) },
         fails: "early_or_late_share",
     },
     Case { claim: "lh.fig2b.speedup", sound: |it| shared(it, 5), spoiled: |it| shared(it, 3), fails: "speed_up_share" },
@@ -183,7 +183,7 @@ const CASES: [Case<Job, Measured>; 15] = [
     Case {
         claim: "lh.table1",
         sound: counted,
-        spoiled: |it| Measured { adjustments: 3 * counted(it).adjustments, ..counted(it) },
+        spoiled: |it| LhResult { adjustments: 3 * counted(it).adjustments, ..counted(it) },
         fails: "iams",
     },
     Case {
@@ -215,7 +215,7 @@ fn every_judge_can_say_no() {
 }
 
 /// The run with every number changed at random.
-fn changed(measured: Measured, random: &mut Random) -> Measured {
+fn changed(measured: LhResult, random: &mut Random) -> LhResult {
     let mut at = 0.0;
     let course = measured.course.windows(2).map(|two| {
         at += (two[1].microseconds() - two[0].microseconds()) * random.factor();
@@ -223,7 +223,7 @@ fn changed(measured: Measured, random: &mut Random) -> Measured {
     });
     let course: Vec<Duration> = course.collect();
     let splits: Vec<usize> = (0..random.below(4) as usize).map(|_| random.below(170_000) as usize).collect();
-    Measured {
+    LhResult {
         inserts: measured.inserts * random.below(2) as usize,
         time: random.longer(measured.time),
         course,

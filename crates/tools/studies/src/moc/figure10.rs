@@ -1,6 +1,6 @@
 //! Figure 10: the routers at which headers are blocked.
 
-use super::job::{Job, Load, MANY_BUFFERS, Platform};
+use super::job::{Load, MANY_BUFFERS, MocRun, Platform};
 use super::measures::{blocking_by_router, change, mean};
 use super::{Results, StudyOfMoc};
 use crate::{Claims, Drawing, Findings, MissingAnswer};
@@ -25,11 +25,11 @@ pub const STUDY: StudyOfMoc = StudyOfMoc {
     draw,
 };
 
-fn job(buffers: u32) -> Job {
-    Job::new(Platform::Basic, Load::UnequalDist, BYTES).with_buffers(buffers)
+fn job(buffers: u32) -> MocRun {
+    MocRun::new(Platform::Basic, Load::UnequalDist, BYTES).with_buffers(buffers)
 }
 
-fn jobs() -> Vec<Job> {
+fn jobs() -> Vec<MocRun> {
     [1].into_iter().chain(MANY_BUFFERS).map(job).collect()
 }
 

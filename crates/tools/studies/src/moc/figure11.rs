@@ -1,7 +1,7 @@
 //! Figure 11: the raw network, whose nodes cost nothing.
 
 use super::charts::{buffer_keys, by_buffers, gain_axis};
-use super::job::{Job, Load, MANY_BUFFERS, Platform, SIZES};
+use super::job::{Load, MANY_BUFFERS, MocRun, Platform, SIZES};
 use super::measures::{blocking, correlation, gain};
 use super::{Results, StudyOfMoc};
 use crate::{Claims, Drawing, Findings, MissingAnswer};
@@ -20,11 +20,11 @@ pub const STUDY: StudyOfMoc = StudyOfMoc {
     draw,
 };
 
-fn job(bytes: u32, buffers: u32) -> Job {
-    Job { raw: true, ..Job::new(Platform::Basic, Load::UnequalDist, bytes).with_buffers(buffers) }
+fn job(bytes: u32, buffers: u32) -> MocRun {
+    MocRun { raw: true, ..MocRun::new(Platform::Basic, Load::UnequalDist, bytes).with_buffers(buffers) }
 }
 
-fn jobs() -> Vec<Job> {
+fn jobs() -> Vec<MocRun> {
     let of = |bytes| [1].into_iter().chain(MANY_BUFFERS).map(move |buffers| job(bytes, buffers));
     SIZES.into_iter().flat_map(of).collect()
 }

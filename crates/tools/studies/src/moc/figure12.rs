@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::charts::{load_mark, size_axis};
-use super::job::{Job, LOADS, Load, Platform, SIZES};
+use super::job::{LOADS, Load, MocRun, Platform, SIZES};
 use super::measures::{gain, over_sizes};
 use super::{Results, StudyOfMoc};
 use crate::{Claim, Claims, Drawing, Findings, MissingAnswer};
@@ -23,16 +23,16 @@ pub const STUDY: StudyOfMoc = StudyOfMoc {
     draw,
 };
 
-fn jobs() -> Vec<Job> {
+fn jobs() -> Vec<MocRun> {
     let of = |load| {
-        SIZES.map(|bytes| [Platform::Basic, Platform::Clustered].map(|platform| Job::new(platform, load, bytes)))
+        SIZES.map(|bytes| [Platform::Basic, Platform::Clustered].map(|platform| MocRun::new(platform, load, bytes)))
     };
     LOADS.into_iter().flat_map(of).flatten().collect()
 }
 
 /// How much faster the clustered network is. [%]
 fn gain_of(runs: &Results, load: Load, bytes: u32) -> Result<f64, MissingAnswer> {
-    gain(runs, Job::new(Platform::Clustered, load, bytes), Job::new(Platform::Basic, load, bytes))
+    gain(runs, MocRun::new(Platform::Clustered, load, bytes), MocRun::new(Platform::Basic, load, bytes))
 }
 
 /// The largest gain over message sizes, and the size. [%], [B]

@@ -1,6 +1,6 @@
 //! Figure 14: ways to choose the mesh layer on the Mesh of Clos(3,1).
 
-use super::job::{Job, LOADS, Layer, Load, MANY_BUFFERS, Platform, ROUNDS_OF_STRATEGIES, SIZES};
+use super::job::{LOADS, Layer, Load, MANY_BUFFERS, MocRun, Platform, ROUNDS_OF_STRATEGIES, SIZES};
 use super::measures::{gain, geometric_mean, mean};
 use super::{Results, StudyOfMoc};
 use crate::{Claims, Drawing, Findings, MissingAnswer};
@@ -28,11 +28,11 @@ fn all_buffers() -> impl Iterator<Item = u32> {
     [1].into_iter().chain(MANY_BUFFERS)
 }
 
-fn job(load: Load, bytes: u32, buffers: u32, layer: Layer) -> Job {
-    Job { layer, ..Job::new(Platform::Clustered, load, bytes).with_buffers(buffers) }
+fn job(load: Load, bytes: u32, buffers: u32, layer: Layer) -> MocRun {
+    MocRun { layer, ..MocRun::new(Platform::Clustered, load, bytes).with_buffers(buffers) }
 }
 
-fn jobs() -> Vec<Job> {
+fn jobs() -> Vec<MocRun> {
     let layers = || [Layer::Fixed].into_iter().chain(STRATEGIES);
     let mut jobs = Vec::new();
     for (load, bytes) in SHORTER_LOADS.into_iter().flat_map(|load| SIZES.map(|bytes| (load, bytes))) {
@@ -153,7 +153,7 @@ mod tests {
             let settings = [("channels.flit_time", "155 ns"), ("routers.routing_delay", routing_delay)];
             let settings = settings.map(|(field, value)| (field.to_string(), value.to_string())).to_vec();
             let setup = Setup { settings, messages: Some(512), ..Setup::default() };
-            let job = Job { raw: true, ..job(Load::UnequalDist, 2048, buffers, layer) };
+            let job = MocRun { raw: true, ..job(Load::UnequalDist, 2048, buffers, layer) };
             run_with(&setup, &job).unwrap().answer.makespan()
         };
         for (routing_delay, buffers) in [("155 ns", 1), ("155 ns", 64), ("400 ns", 64), ("20 ns", 1)] {

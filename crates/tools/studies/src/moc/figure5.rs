@@ -1,7 +1,7 @@
 //! Figure 5: ping-pong over distance.
 
 use super::charts::size_axis;
-use super::job::{Job, Load, Platform, SIZES};
+use super::job::{Load, MocRun, Platform, SIZES};
 use super::measures::{over_sizes, seconds};
 use super::{Results, StudyOfMoc};
 use crate::{Claim, Claims, Drawing, Findings, MissingAnswer};
@@ -20,11 +20,11 @@ pub const STUDY: StudyOfMoc = StudyOfMoc {
     draw,
 };
 
-fn job(platform: Platform, hops: u32, bytes: u32) -> Job {
-    Job::new(platform, Load::PingPong { hops }, bytes)
+fn job(platform: Platform, hops: u32, bytes: u32) -> MocRun {
+    MocRun::new(platform, Load::PingPong { hops }, bytes)
 }
 
-fn jobs() -> Vec<Job> {
+fn jobs() -> Vec<MocRun> {
     let platforms = [Platform::Basic, Platform::Gcel];
     let of = |platform| HOPS.into_iter().flat_map(move |hops| SIZES.map(|bytes| job(platform, hops, bytes)));
     platforms.into_iter().flat_map(of).collect()

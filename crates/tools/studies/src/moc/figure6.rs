@@ -1,7 +1,7 @@
 //! Figure 6: the three benchmarks on the Mesh of Clos and on the GCel.
 
 use super::charts::size_axis;
-use super::job::{ALL_NODES, Job, LOADS, Load, NODES, PAIRS, Platform, SIZES};
+use super::job::{ALL_NODES, LOADS, Load, MocRun, NODES, PAIRS, Platform, SIZES};
 use super::measures::{geometric_mean, over_sizes, seconds};
 use super::{Results, StudyOfMoc};
 use crate::{Claim, Claims, Drawing, Findings, MissingAnswer};
@@ -23,11 +23,11 @@ pub const STUDY: StudyOfMoc = StudyOfMoc {
 /// The machines that the figure compares.
 const PLATFORMS: [Platform; 2] = [Platform::Basic, Platform::Gcel];
 
-fn job(platform: Platform, load: Load, nodes: u32, bytes: u32) -> Job {
-    Job::new(platform, load, bytes).on(nodes)
+fn job(platform: Platform, load: Load, nodes: u32, bytes: u32) -> MocRun {
+    MocRun::new(platform, load, bytes).on(nodes)
 }
 
-fn jobs() -> Vec<Job> {
+fn jobs() -> Vec<MocRun> {
     let mut jobs = Vec::new();
     for (platform, load) in PLATFORMS.into_iter().flat_map(|platform| LOADS.map(|load| (platform, load))) {
         jobs.extend(NODES.into_iter().flat_map(|nodes| SIZES.map(|bytes| job(platform, load, nodes, bytes))));

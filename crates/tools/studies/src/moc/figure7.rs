@@ -1,7 +1,7 @@
 //! Figure 7: all-to-all and equal-dist on a linear scale.
 
 use super::charts::load_mark;
-use super::job::{Job, LOADS, Load, NODES, Platform, SIZES};
+use super::job::{LOADS, Load, MocRun, NODES, Platform, SIZES};
 use super::measures::{over_sizes, seconds};
 use super::{Results, StudyOfMoc};
 use crate::{Claims, Drawing, Findings, MissingAnswer};
@@ -20,11 +20,11 @@ pub const STUDY: StudyOfMoc = StudyOfMoc {
     draw,
 };
 
-fn job(load: Load, nodes: u32, bytes: u32) -> Job {
-    Job::new(Platform::Basic, load, bytes).on(nodes)
+fn job(load: Load, nodes: u32, bytes: u32) -> MocRun {
+    MocRun::new(Platform::Basic, load, bytes).on(nodes)
 }
 
-fn jobs() -> Vec<Job> {
+fn jobs() -> Vec<MocRun> {
     let of = |load| NODES.into_iter().flat_map(move |nodes| SIZES.map(|bytes| job(load, nodes, bytes)));
     [ALL_TO_ALL, Load::EqualDist, Load::UnequalDist].into_iter().flat_map(of).collect()
 }

@@ -1,7 +1,7 @@
 //! Figure 8: the effect of more flit buffers on the Mesh of Clos(3,2).
 
 use super::charts::{buffer_keys, by_buffers, gain_axis};
-use super::job::{Job, LOADS, Load, MANY_BUFFERS, PAIRS, Platform, SIZES};
+use super::job::{LOADS, Load, MANY_BUFFERS, MocRun, PAIRS, Platform, SIZES};
 use super::measures::gain;
 use super::{Results, StudyOfMoc};
 use crate::{Claim, Drawing, Findings, MissingAnswer};
@@ -18,15 +18,15 @@ pub const STUDY: StudyOfMoc = StudyOfMoc {
 };
 
 /// The three benchmarks with every number of buffers and every size on `platform`.
-pub fn jobs_on(platform: Platform) -> Vec<Job> {
-    let sized = |load| SIZES.into_iter().map(move |bytes| Job::new(platform, load, bytes));
-    let buffered = |job: Job| [1].into_iter().chain(MANY_BUFFERS).map(move |buffers| job.with_buffers(buffers));
+pub fn jobs_on(platform: Platform) -> Vec<MocRun> {
+    let sized = |load| SIZES.into_iter().map(move |bytes| MocRun::new(platform, load, bytes));
+    let buffered = |job: MocRun| [1].into_iter().chain(MANY_BUFFERS).map(move |buffers| job.with_buffers(buffers));
     LOADS.into_iter().flat_map(sized).flat_map(buffered).collect()
 }
 
 /// How much faster `load` is with `buffers` than with one. [%]
 pub fn gain_of(runs: &Results, platform: Platform, load: Load, buffers: u32, bytes: u32) -> Result<f64, MissingAnswer> {
-    let base = Job::new(platform, load, bytes);
+    let base = MocRun::new(platform, load, bytes);
     gain(runs, base.with_buffers(buffers), base)
 }
 

@@ -1,6 +1,6 @@
 //! Figure 9: how soon packets leave, and how long receivers wait.
 
-use super::job::{Job, Load, MANY_BUFFERS, Platform};
+use super::job::{Load, MANY_BUFFERS, MocRun, Platform};
 use super::measures::{change, receive_idle, send_away};
 use super::{Results, StudyOfMoc};
 use crate::{Claims, Drawing, Findings, MissingAnswer};
@@ -23,11 +23,11 @@ pub const STUDY: StudyOfMoc = StudyOfMoc {
     draw,
 };
 
-fn job(bytes: u32) -> Job {
-    Job::new(Platform::Basic, Load::UnequalDist, bytes)
+fn job(bytes: u32) -> MocRun {
+    MocRun::new(Platform::Basic, Load::UnequalDist, bytes)
 }
 
-fn jobs() -> Vec<Job> {
+fn jobs() -> Vec<MocRun> {
     let of = |bytes| [1].into_iter().chain(MANY_BUFFERS).map(move |buffers| job(bytes).with_buffers(buffers));
     DRAWN.into_iter().flat_map(of).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::Job as AnyJob;
+use crate::StudyRun;
 
 /// The message sizes of the study's curves. [B]
 pub const SIZES: [u32; 7] = [32, 64, 128, 256, 512, 1024, 2048];
@@ -82,7 +82,7 @@ pub enum Engine {
 
 /// One run of the study.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Job {
+pub struct MocRun {
     /// The machine.
     pub platform: Platform,
     /// The benchmark.
@@ -101,10 +101,10 @@ pub struct Job {
     pub engine: Engine,
 }
 
-impl Job {
+impl MocRun {
     /// `load` with messages of `bytes` on all nodes of `platform`, with one flit buffer and the fixed layer.
-    pub const fn new(platform: Platform, load: Load, bytes: u32) -> Job {
-        Job {
+    pub const fn new(platform: Platform, load: Load, bytes: u32) -> MocRun {
+        MocRun {
             platform,
             load,
             nodes: ALL_NODES,
@@ -116,12 +116,12 @@ impl Job {
         }
     }
     /// The same on `nodes` nodes.
-    pub const fn on(self, nodes: u32) -> Job {
-        Job { nodes, ..self }
+    pub const fn on(self, nodes: u32) -> MocRun {
+        MocRun { nodes, ..self }
     }
     /// The same with `buffers` flit buffers.
-    pub const fn with_buffers(self, buffers: u32) -> Job {
-        Job { buffers, ..self }
+    pub const fn with_buffers(self, buffers: u32) -> MocRun {
+        MocRun { buffers, ..self }
     }
 
     /// Messages that its nodes send.
@@ -142,14 +142,14 @@ const FLITS: f64 = 130.0;
 /// Message bytes in a packet of the study. [B]
 const PAYLOAD: u32 = 128;
 
-impl AnyJob for Job {
+impl StudyRun for MocRun {
     fn cost(&self) -> f64 {
         // Every message has its packets, and a system message back.
         let packets = f64::from(self.bytes.div_ceil(PAYLOAD) + 1) * self.messages() as f64;
         let work = if self.engine == Engine::ReferenceTimed { FLITS / 2.0 } else { 1.0 };
         packets * MEAN_HOPS * work
     }
-    fn alone(&self) -> bool {
+    fn is_exclusive(&self) -> bool {
         self.engine != Engine::Fast
     }
 }
@@ -215,7 +215,7 @@ impl Layer {
     }
 }
 
-impl fmt::Display for Job {
+impl fmt::Display for MocRun {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{} {}", self.platform.preset(self.nodes), self.load.name())?;
         match self.load {
@@ -245,18 +245,19 @@ mod tests {
 
     #[test]
     fn a_run_describes_itself() {
-        let job = Job::new(Platform::Basic, Load::UnequalDist, 128).with_buffers(64);
+        let job = MocRun::new(Platform::Basic, Load::UnequalDist, 128).with_buffers(64);
         assert_eq!(job.to_string(), "moc-3-2 unequal-dist, 64 nodes, 128 B, 64 buffers");
-        let short = Job { layer: Layer::IdleRandom, ..Job::new(Platform::Clustered, Load::AllToAll { rounds: 4 }, 32) };
+        let short =
+            MocRun { layer: Layer::IdleRandom, ..MocRun::new(Platform::Clustered, Load::AllToAll { rounds: 4 }, 32) };
         assert_eq!(short.to_string(), "moc-3-1 all-to-all 4 rounds, 64 nodes, 32 B, 1 buffer, IdleRnd layer");
     }
 
     #[test]
     fn the_larger_run_costs_more() {
-        let small = Job::new(Platform::Basic, Load::UnequalDist, 128);
-        let large = Job::new(Platform::Basic, LOADS[0], 128);
+        let small = MocRun::new(Platform::Basic, Load::UnequalDist, 128);
+        let large = MocRun::new(Platform::Basic, LOADS[0], 128);
         assert_eq!(large.messages(), 129_024);
         assert!(large.cost() > small.cost());
-        assert!(Job { engine: Engine::ReferenceTimed, ..small }.cost() > small.cost());
+        assert!(MocRun { engine: Engine::ReferenceTimed, ..small }.cost() > small.cost());
     }
 }

@@ -2,7 +2,7 @@
 
 use machines::model::FlitNetwork;
 
-use super::job::{Job, Load, Platform};
+use super::job::{Load, MocRun, Platform};
 use super::simulate::{Setup, machine, network};
 use super::{Results, StudyOfMoc};
 use crate::{Claims, Drawing, Findings, MissingAnswer};
@@ -19,18 +19,21 @@ pub const STUDY: StudyOfMoc = StudyOfMoc {
 };
 
 /// The mapped runs, and the heading of each map.
-const MAPPED: [(Job, &str); 4] = [
-    (Job::new(Platform::Basic, Load::UnequalDist, 128), "MoC(3,2), unequal-dist, 128 B, 1 buffer"),
-    (Job::new(Platform::Basic, Load::UnequalDist, 128).with_buffers(64), "MoC(3,2), unequal-dist, 128 B, 64 buffers"),
-    (Job::new(Platform::Basic, Load::UnequalDist, 2048), "MoC(3,2), unequal-dist, 2048 B, 1 buffer"),
-    (Job::new(Platform::Clustered, Load::UnequalDist, 2048), "MoC(3,1), unequal-dist, 2048 B, 1 buffer"),
+const MAPPED: [(MocRun, &str); 4] = [
+    (MocRun::new(Platform::Basic, Load::UnequalDist, 128), "MoC(3,2), unequal-dist, 128 B, 1 buffer"),
+    (
+        MocRun::new(Platform::Basic, Load::UnequalDist, 128).with_buffers(64),
+        "MoC(3,2), unequal-dist, 128 B, 64 buffers",
+    ),
+    (MocRun::new(Platform::Basic, Load::UnequalDist, 2048), "MoC(3,2), unequal-dist, 2048 B, 1 buffer"),
+    (MocRun::new(Platform::Clustered, Load::UnequalDist, 2048), "MoC(3,1), unequal-dist, 2048 B, 1 buffer"),
 ];
 
-fn jobs() -> Vec<Job> {
+fn jobs() -> Vec<MocRun> {
     MAPPED.map(|(job, _)| job).to_vec()
 }
 
-fn network_of(job: &Job) -> Result<FlitNetwork, MissingAnswer> {
+fn network_of(job: &MocRun) -> Result<FlitNetwork, MissingAnswer> {
     let network = machine(job, &Setup::default()).and_then(|machine| network(&machine).cloned());
     network.map_err(|why| MissingAnswer::Failed(job.to_string(), why))
 }

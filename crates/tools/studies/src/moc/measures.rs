@@ -1,16 +1,16 @@
 //! The quantities that the study derives from a run.
 
 use super::Results;
-use super::job::{Job, SIZES};
+use super::job::{MocRun, SIZES};
 use crate::MissingAnswer;
 
 /// How long a run took. [s]
-pub fn seconds(runs: &Results, job: Job) -> Result<f64, MissingAnswer> {
+pub fn seconds(runs: &Results, job: MocRun) -> Result<f64, MissingAnswer> {
     Ok(runs.get(&job)?.answer.makespan().seconds())
 }
 
 /// By how much `job` is faster than `base`. [%]
-pub fn gain(runs: &Results, job: Job, base: Job) -> Result<f64, MissingAnswer> {
+pub fn gain(runs: &Results, job: MocRun, base: MocRun) -> Result<f64, MissingAnswer> {
     Ok(change(seconds(runs, base)?, seconds(runs, job)?))
 }
 
@@ -20,7 +20,7 @@ pub fn change(value: f64, base: f64) -> f64 {
 }
 
 /// The mean effective blocking of a packet within the mesh, summed over its path. [us]
-pub fn blocking(runs: &Results, job: Job) -> Result<f64, MissingAnswer> {
+pub fn blocking(runs: &Results, job: MocRun) -> Result<f64, MissingAnswer> {
     let measured = runs.get(&job)?;
     let within = measured.answer.routers.iter().zip(&measured.mesh_index).filter(|(_, index)| index.is_some());
     let total: f64 = within.map(|(router, _)| router.blocking.microseconds()).sum();
@@ -28,7 +28,7 @@ pub fn blocking(runs: &Results, job: Job) -> Result<f64, MissingAnswer> {
 }
 
 /// The mean time that a header was blocked at each router of the mesh, in the order of their numbers. [us]
-pub fn blocking_by_router(runs: &Results, job: Job) -> Result<Vec<f64>, MissingAnswer> {
+pub fn blocking_by_router(runs: &Results, job: MocRun) -> Result<Vec<f64>, MissingAnswer> {
     let measured = runs.get(&job)?;
     let numbered = measured.mesh_index.iter().zip(&measured.answer.routers);
     let mut routers: Vec<(u32, f64)> = numbered
@@ -39,7 +39,7 @@ pub fn blocking_by_router(runs: &Results, job: Job) -> Result<Vec<f64>, MissingA
 }
 
 /// The mean time from the moment a packet was ready until its tail had left the node. [us]
-pub fn send_away(runs: &Results, job: Job) -> Result<f64, MissingAnswer> {
+pub fn send_away(runs: &Results, job: MocRun) -> Result<f64, MissingAnswer> {
     let ranks = &runs.get(&job)?.answer.ranks;
     let packets: u64 = ranks.iter().map(|rank| rank.packets).sum();
     let time: f64 = ranks.iter().map(|rank| rank.send_away.microseconds()).sum();
@@ -47,7 +47,7 @@ pub fn send_away(runs: &Results, job: Job) -> Result<f64, MissingAnswer> {
 }
 
 /// The mean time that a node waited for messages that had not arrived. [us]
-pub fn receive_idle(runs: &Results, job: Job) -> Result<f64, MissingAnswer> {
+pub fn receive_idle(runs: &Results, job: MocRun) -> Result<f64, MissingAnswer> {
     let ranks = &runs.get(&job)?.answer.ranks;
     let time: f64 = ranks.iter().map(|rank| rank.receive_idle.microseconds()).sum();
     Ok(time / ranks.len().max(1) as f64)

@@ -25,15 +25,15 @@ mod simulate;
 #[cfg(test)]
 mod tests;
 
-pub use job::{Engine, Job, Layer, Load, Platform};
-pub use simulate::{Measured, Setup, costs, model, run, run_drawn, run_with};
+pub use job::{Engine, Layer, Load, MocRun, Platform};
+pub use simulate::{MocResult, Setup, costs, model, run, run_drawn, run_with};
 
 use super::{Claims, ClaimsError, Paper, PaperName, Robustness, Runs, Study, Subject};
 
 /// The results of the runs of the study.
-pub type Results = Runs<Job, Measured>;
+pub type Results = Runs<MocRun, MocResult>;
 /// A figure or section of the study.
-pub type StudyOfMoc = Study<Job, Measured>;
+pub type StudyOfMoc = Study<MocRun, MocResult>;
 
 /// How much work a core does in a second, for the estimate of the run time: packets times channels crossed.
 pub const PACKET_HOPS_PER_SECOND: f64 = 5e6;
@@ -57,7 +57,7 @@ pub const STUDIES: [StudyOfMoc; 14] = [
 ];
 
 /// What is shown of the paper.
-pub const SUBJECT: Subject<'static, Job, Measured> =
+pub const SUBJECT: Subject<'static, MocRun, MocResult> =
     Subject { studies: &STUDIES, other: None, points: &points::POINTS };
 
 /// The claims: the file and its contents.

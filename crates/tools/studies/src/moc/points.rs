@@ -4,24 +4,24 @@ use quantities::Time;
 
 use super::Results;
 use super::figure8::gain_of;
-use super::job::{Job, Layer, Load, Platform};
+use super::job::{Layer, Load, MocRun, Platform};
 use super::measures::{blocking, gain};
-use super::simulate::{Measured, model, network};
+use super::simulate::{MocResult, model, network};
 use crate::MissingAnswer;
 use crate::points::{By, Point, Value};
 
 /// Picoseconds in a microsecond.
 const PICOSECONDS: f64 = 1e6;
 
-const fn unequal(bytes: u32) -> Job {
-    Job::new(Platform::Basic, Load::UnequalDist, bytes)
+const fn unequal(bytes: u32) -> MocRun {
+    MocRun::new(Platform::Basic, Load::UnequalDist, bytes)
 }
 
-const RAW: Job = Job { raw: true, ..unequal(2048) };
-const CLUSTERED: Job = Job::new(Platform::Clustered, Load::UnequalDist, 2048);
+const RAW: MocRun = MocRun { raw: true, ..unequal(2048) };
+const CLUSTERED: MocRun = MocRun::new(Platform::Clustered, Load::UnequalDist, 2048);
 
 /// The time of a run. [ps]
-fn makespan(measured: &Measured) -> f64 {
+fn makespan(measured: &MocResult) -> f64 {
     measured.answer.makespan().since(Time::ZERO).picoseconds() as f64
 }
 
@@ -30,8 +30,8 @@ const fn timed(
     place: &'static str,
     what: &'static str,
     lines: &'static [&'static str],
-    job: Job,
-) -> Point<Job, Measured> {
+    job: MocRun,
+) -> Point<MocRun, MocResult> {
     Point::by_commands(place, what, (lines, "/makespan_ps"), Value::OfRun(job, makespan))
 }
 
@@ -40,9 +40,9 @@ const fn gained(
     place: &'static str,
     what: &'static str,
     (line, than, reads): (&'static str, &'static str, &'static str),
-    jobs: fn() -> Vec<Job>,
+    jobs: fn() -> Vec<MocRun>,
     value: fn(&Results) -> Result<f64, MissingAnswer>,
-) -> Point<Job, Measured> {
+) -> Point<MocRun, MocResult> {
     Point { place, what, by: By::More { line, than, reads }, value: Value::OfRuns(jobs, value), apart: 1e-6 }
 }
 
@@ -53,7 +53,7 @@ fn routers(preset: &str) -> Result<f64, MissingAnswer> {
 }
 
 /// The run with one buffer and that with 64.
-fn with_one_and_64(job: Job) -> Vec<Job> {
+fn with_one_and_64(job: MocRun) -> Vec<MocRun> {
     vec![job, job.with_buffers(64)]
 }
 
@@ -78,7 +78,7 @@ macro_rules! raw {
 }
 
 /// The points.
-pub const POINTS: [Point<Job, Measured>; 14] = [
+pub const POINTS: [Point<MocRun, MocResult>; 14] = [
     Point::by_commands(
         "section 2",
         "routers of the Mesh of Clos(3,1)",
@@ -95,19 +95,19 @@ pub const POINTS: [Point<Job, Measured>; 14] = [
         "figure 5",
         "twice the latency of 2 KiB over two hops [ps]",
         &["maquette run ping-pong --machine moc-3-2 --bytes 2KiB --to 1 --json"],
-        Job::new(Platform::Basic, Load::PingPong { hops: 2 }, 2048),
+        MocRun::new(Platform::Basic, Load::PingPong { hops: 2 }, 2048),
     ),
     timed(
         "figure 6",
         "time of equal-dist with 512 B on the GCel [ps]",
         &[run!("equal-dist", "parsytec-gcel-64", "--bytes 512")],
-        Job::new(Platform::Gcel, Load::EqualDist, 512),
+        MocRun::new(Platform::Gcel, Load::EqualDist, 512),
     ),
     timed(
         "figure 7",
         "time of equal-dist with 2 KiB on 4 nodes [ps]",
         &[run!("equal-dist", "moc-3-2", "--nodes 4 --bytes 2KiB")],
-        Job::new(Platform::Basic, Load::EqualDist, 2048).on(4),
+        MocRun::new(Platform::Basic, Load::EqualDist, 2048).on(4),
     ),
     Point {
         place: "section 4.2",
@@ -187,8 +187,8 @@ pub const POINTS: [Point<Job, Measured>; 14] = [
             run!("unequal-dist", "moc-3-1", "--bytes 2KiB --set selection=random"),
             "/makespan_ps",
         ),
-        || vec![CLUSTERED, Job { layer: Layer::Random, ..CLUSTERED }],
-        |runs| gain(runs, Job { layer: Layer::Random, ..CLUSTERED }, CLUSTERED),
+        || vec![CLUSTERED, MocRun { layer: Layer::Random, ..CLUSTERED }],
+        |runs| gain(runs, MocRun { layer: Layer::Random, ..CLUSTERED }, CLUSTERED),
     ),
     Point::by_commands(
         "map",

@@ -27,7 +27,7 @@ const NETWORKS: [(&str, &str); 4] = [
 ];
 
 /// The composition of a network.
-struct Found {
+struct Composition {
     nodes: usize,
     routers: usize,
     /// Routers that are part of the mesh.
@@ -40,7 +40,7 @@ struct Found {
     most_nodes: usize,
 }
 
-fn count(machine: &Machine, network: &FlitNetwork) -> Found {
+fn count(machine: &Machine, network: &FlitNetwork) -> Composition {
     let mesh = |place: Place| match place {
         Place::Router(router) => network.routers[router.0 as usize].mesh_index,
         Place::Node(_) => None,
@@ -52,7 +52,7 @@ fn count(machine: &Machine, network: &FlitNetwork) -> Found {
         network.channels.iter().filter(|channel| leaves(channel.from) && wanted(channel.to)).count()
     };
     let most = |to_node| (0..network.routers.len()).map(|router| outputs(router, to_node)).max().unwrap_or(0);
-    Found {
+    Composition {
         nodes: machine.nodes as usize,
         routers: network.routers.len(),
         in_mesh: network.routers.iter().filter(|router| router.mesh_index.is_some()).count(),
@@ -62,18 +62,18 @@ fn count(machine: &Machine, network: &FlitNetwork) -> Found {
     }
 }
 
-fn found(preset: &str) -> Result<Found, MissingAnswer> {
+fn found(preset: &str) -> Result<Composition, MissingAnswer> {
     let failed = |why: String| MissingAnswer::Failed(preset.to_string(), why);
     let machine = model(preset).map_err(failed)?;
     Ok(count(&machine, network(&machine).map_err(failed)?))
 }
 
-fn judge(found: impl Fn(&str) -> Result<Found, MissingAnswer>) -> Result<Findings, MissingAnswer> {
+fn judge(found: impl Fn(&str) -> Result<Composition, MissingAnswer>) -> Result<Findings, MissingAnswer> {
     let mut networks = Vec::new();
     for (preset, _) in NETWORKS {
         networks.push((preset, found(preset)?));
     }
-    let each = |count: fn(&Found) -> usize| {
+    let each = |count: fn(&Composition) -> usize| {
         let cases = networks.iter().map(|(preset, found)| ((*preset).to_string(), count(found) as f64));
         cases.collect::<Vec<_>>()
     };
@@ -113,7 +113,7 @@ mod tests {
     use crate::tests::failing;
 
     /// The conditions that fail with a fault in the findings.
-    fn with(fault: fn(&mut Found)) -> Vec<String> {
+    fn with(fault: fn(&mut Composition)) -> Vec<String> {
         let faulty = |preset: &str| {
             let mut found = found(preset)?;
             fault(&mut found);

@@ -1,6 +1,6 @@
 //! Section 3.1: the fast engine against the one that moves every flit.
 
-use super::job::{Engine, Job, Load, Platform};
+use super::job::{Engine, Load, MocRun, Platform};
 use super::{Results, StudyOfMoc};
 use crate::{Claims, Drawing, Findings, MissingAnswer};
 use report::{Cell, Table, fixed, significant};
@@ -27,12 +27,12 @@ const CASES: [(Platform, Load, u32); 5] = [
 const BYTES: u32 = 512;
 
 /// The two runs of a case: fast, reference.
-fn pair((platform, load, buffers): (Platform, Load, u32)) -> [Job; 2] {
-    let job = Job::new(platform, load, BYTES).with_buffers(buffers);
-    [Engine::FastTimed, Engine::ReferenceTimed].map(|engine| Job { engine, ..job })
+fn pair((platform, load, buffers): (Platform, Load, u32)) -> [MocRun; 2] {
+    let job = MocRun::new(platform, load, BYTES).with_buffers(buffers);
+    [Engine::FastTimed, Engine::ReferenceTimed].map(|engine| MocRun { engine, ..job })
 }
 
-fn jobs() -> Vec<Job> {
+fn jobs() -> Vec<MocRun> {
     CASES.into_iter().flat_map(pair).collect()
 }
 
@@ -48,7 +48,7 @@ fn judge(runs: &Results) -> Result<Findings, MissingAnswer> {
             fast.answer.routers == reference.answer.routers,
             fast.answer.ranks == reference.answer.ranks,
         ];
-        let place = Job { engine: Engine::Fast, ..fast_job }.to_string();
+        let place = MocRun { engine: Engine::Fast, ..fast_job }.to_string();
         packets.push((place.clone(), fast.answer.packets as f64));
         differing.push((place, same.iter().filter(|same| !**same).count() as f64));
         fast_time += fast.elapsed.as_secs_f64();

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::charts::{load_mark, size_axis};
-use super::job::{Job, LOADS, Load, Platform, SIZES};
+use super::job::{LOADS, Load, MocRun, Platform, SIZES};
 use super::measures::{blocking, over_sizes};
 use super::{Results, StudyOfMoc};
 use crate::{Claim, Claims, Drawing, Findings, MissingAnswer};
@@ -25,11 +25,11 @@ pub const STUDY: StudyOfMoc = StudyOfMoc {
     draw,
 };
 
-fn job(load: Load, bytes: u32) -> Job {
-    Job::new(Platform::Basic, load, bytes)
+fn job(load: Load, bytes: u32) -> MocRun {
+    MocRun::new(Platform::Basic, load, bytes)
 }
 
-fn jobs() -> Vec<Job> {
+fn jobs() -> Vec<MocRun> {
     LOADS.into_iter().flat_map(|load| SIZES.map(|bytes| job(load, bytes))).collect()
 }
 

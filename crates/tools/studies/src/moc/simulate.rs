@@ -10,13 +10,13 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use virtual_worlds::answer::{Answer, ChannelStatistics, RankStatistics, RouterStatistics};
 use virtual_worlds::flit::world::{EngineKind, Options};
 
-use super::job::{Engine, Job, Layer, Load, Platform};
+use super::job::{Engine, Layer, Load, MocRun, Platform};
 use crate::costs::{Costs, OF_MESSAGES};
 use experiment::simulate::simulate;
 
 /// The result of a run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Measured {
+pub struct MocResult {
     /// The world's answer. Its counters are kept; the study asks for no logs.
     #[serde(serialize_with = "counters", deserialize_with = "answer_of_counters")]
     pub answer: Answer,
@@ -81,7 +81,7 @@ pub fn model(preset: &str) -> Result<Machine, String> {
 ///
 /// # Errors
 /// Why it cannot be loaded.
-pub fn machine(job: &Job, setup: &Setup) -> Result<Machine, String> {
+pub fn machine(job: &MocRun, setup: &Setup) -> Result<Machine, String> {
     let of_gcel = |(name, value): &(String, String)| Some((name.strip_prefix(GCEL)?.to_string(), value.clone()));
     let mut settings: Vec<(String, String)> = Vec::new();
     // The layer comes first, as what is set may mean something with some of them only.
@@ -117,7 +117,7 @@ pub fn network(machine: &Machine) -> Result<&FlitNetwork, String> {
 ///
 /// # Errors
 /// If there is none.
-fn partner(job: &Job, network: &FlitNetwork, hops: u32) -> Result<Rank, String> {
+fn partner(job: &MocRun, network: &FlitNetwork, hops: u32) -> Result<Rank, String> {
     // A route also has the channels between the two nodes and their routers, which are not links on the GCel.
     let channels = if job.platform == Platform::Gcel { hops + 2 } else { hops } as usize;
     let away = |node: &u32| network.route(NodeId(0), NodeId(*node)).len() == channels;
@@ -128,7 +128,7 @@ fn partner(job: &Job, network: &FlitNetwork, hops: u32) -> Result<Rank, String> 
 ///
 /// # Errors
 /// Why it cannot be run, or how it ended.
-pub fn run_with(setup: &Setup, job: &Job) -> Result<Measured, String> {
+pub fn run_with(setup: &Setup, job: &MocRun) -> Result<MocResult, String> {
     let machine = machine(job, setup)?;
     let network = network(&machine)?;
     let mesh_index = network.routers.iter().map(|router| router.mesh_index).collect();
@@ -149,9 +149,9 @@ pub fn run_with(setup: &Setup, job: &Job) -> Result<Measured, String> {
 fn measure_pairs(
     machine: &Machine,
     setup: &Setup,
-    job: &Job,
+    job: &MocRun,
     mesh_index: Vec<Option<u32>>,
-) -> Result<Measured, String> {
+) -> Result<MocResult, String> {
     let bytes = Bytes(u64::from(job.bytes));
     let mirrored = job.load == Load::UnequalDist;
     let messages = setup.messages.unwrap_or(job.messages() as u32);
@@ -166,7 +166,7 @@ fn measure_pairs(
 ///
 /// # Errors
 /// Why it cannot be run, or how it ended.
-pub fn run(job: &Job) -> Result<Measured, String> {
+pub fn run(job: &MocRun) -> Result<MocResult, String> {
     run_with(&Setup::default(), job)
 }
 
@@ -174,7 +174,7 @@ pub fn run(job: &Job) -> Result<Measured, String> {
 ///
 /// # Errors
 /// Why it cannot be run, or how it ended.
-pub fn run_drawn(job: &Job, costs: Costs) -> Result<Measured, String> {
+pub fn run_drawn(job: &MocRun, costs: Costs) -> Result<MocResult, String> {
     run_with(&Setup { costs, ..Setup::default() }, job)
 }
 
@@ -185,14 +185,14 @@ const TIMED_REPEATS: u32 = 3;
 
 fn measure<P: Program>(
     machine: &Machine,
-    job: &Job,
+    job: &MocRun,
     program: &P,
     mesh_index: Vec<Option<u32>>,
-) -> Result<Measured, String> {
+) -> Result<MocResult, String> {
     let engine = if job.engine == Engine::ReferenceTimed { EngineKind::Reference } else { EngineKind::Fast };
     let options = Options { engine, seed: SEED, ..Options::default() };
     let repeats = if job.engine == Engine::Fast { 1 } else { TIMED_REPEATS };
-    let mut measured = Measured { mesh_index, elapsed: WallTime::MAX, ..Measured::default() };
+    let mut measured = MocResult { mesh_index, elapsed: WallTime::MAX, ..MocResult::default() };
     for _ in 0..repeats {
         let begun = wall_clock();
         let ended = simulate(machine, options, job.nodes, program);

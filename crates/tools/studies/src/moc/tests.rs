@@ -10,7 +10,7 @@ use crate::tests::{Case, Random, each_judge_can_say_no, every_condition_can_fail
 use crate::{Progress, Reproduction, Verdict, Watch, conclude, plan};
 
 /// An answer of the right shape, with times that depend on every part of the job.
-fn made_up(job: &Job) -> Result<Measured, String> {
+fn made_up(job: &MocRun) -> Result<MocResult, String> {
     let hops = if let Load::PingPong { hops } = job.load { u64::from(hops) } else { 3 };
     let slow = if job.platform == Platform::Gcel { 20 * hops } else { 1 };
     let buffers = u64::from(job.buffers);
@@ -47,7 +47,7 @@ fn made_up(job: &Job) -> Result<Measured, String> {
         ..Answer::default()
     };
     let mesh_index = (0..routers).map(|index| (index < 16).then_some(index)).collect();
-    Ok(Measured { answer, mesh_index, elapsed: std::time::Duration::from_millis(10) })
+    Ok(MocResult { answer, mesh_index, elapsed: std::time::Duration::from_millis(10) })
 }
 
 fn reproduced(stop_after: usize) -> Reproduction {
@@ -107,7 +107,7 @@ fn an_interrupt_keeps_what_is_done() {
 
 #[test]
 fn runs_that_figures_share_are_made_once() {
-    let listed: Vec<Job> = STUDIES.iter().flat_map(|study| (study.jobs)()).collect();
+    let listed: Vec<MocRun> = STUDIES.iter().flat_map(|study| (study.jobs)()).collect();
     let planned = plan(listed.iter().copied());
     assert!(planned.len() * 10 < listed.len() * 9, "{} of {}", planned.len(), listed.len());
 }
@@ -117,7 +117,7 @@ fn duration(microseconds: f64) -> Duration {
 }
 
 /// A run with that makespan, on a mesh with a router for each of `blocked`: how long a header is blocked there. [us]
-fn run_of(microseconds: f64, blocked: &[f64]) -> Measured {
+fn run_of(microseconds: f64, blocked: &[f64]) -> MocResult {
     let routers = blocked.iter().map(|time| RouterStatistics { headers: 1, blocking: duration(*time) });
     let rank = RankStatistics { packets: 1, send_away: duration(100.0), receive_idle: duration(100.0) };
     let answer = Answer {
@@ -128,38 +128,38 @@ fn run_of(microseconds: f64, blocked: &[f64]) -> Measured {
         ..Answer::default()
     };
     let mesh_index = (0..blocked.len() as u32).map(Some).collect();
-    Measured { answer, mesh_index, elapsed: std::time::Duration::from_millis(10) }
+    MocResult { answer, mesh_index, elapsed: std::time::Duration::from_millis(10) }
 }
 
-fn took(microseconds: f64) -> Measured {
+fn took(microseconds: f64) -> MocResult {
     run_of(microseconds, &[])
 }
 
 /// A ping-pong whose round trip takes `each` longer with each hop. [us]
-fn over_hops(job: &Job, each: f64) -> Measured {
+fn over_hops(job: &MocRun, each: f64) -> MocResult {
     let Load::PingPong { hops } = job.load else { return took(0.0) };
     took(200.0 + each * f64::from(hops))
 }
 
 /// A run that takes `times` as long on the GCel.
-fn on_the_gcel(job: &Job, times: f64) -> Measured {
+fn on_the_gcel(job: &MocRun, times: f64) -> MocResult {
     took(if job.platform == Platform::Gcel { 1_000.0 * times } else { 1_000.0 })
 }
 
 /// A time that rises with the message, beyond 512 bytes `times` as steeply on the Mesh of Clos.
-fn bent(job: &Job, times: f64) -> Measured {
+fn bent(job: &MocRun, times: f64) -> MocResult {
     let steeper = if job.platform == Platform::Gcel { 1.0 } else { times };
     let beyond = f64::from(job.bytes.saturating_sub(512));
     took(1_000.0 + f64::from(job.bytes.min(512)) + steeper * beyond)
 }
 
 /// A time that rises with the message, in the pairs `times` as steeply for each message.
-fn sloped(job: &Job, times: f64) -> Measured {
+fn sloped(job: &MocRun, times: f64) -> MocResult {
     let is_all_to_all = matches!(job.load, Load::AllToAll { .. });
     took(job.messages() as f64 * (1_000.0 + f64::from(job.bytes) * if is_all_to_all { 1.0 } else { times }))
 }
 
-fn blocked(job: &Job, all_to_all: f64) -> Measured {
+fn blocked(job: &MocRun, all_to_all: f64) -> MocResult {
     run_of(
         1_000.0,
         &[match job.load {
@@ -171,19 +171,19 @@ fn blocked(job: &Job, all_to_all: f64) -> Measured {
 }
 
 /// Faster with more buffers.
-fn buffered(job: &Job) -> Measured {
+fn buffered(job: &MocRun) -> MocResult {
     took(1_000.0 - 15.0 * f64::from(job.buffers))
 }
 
 /// As fast as with one buffer, except for 64 buffers at that size, and more so for unequal-dist.
-fn worst_at(job: &Job, bytes: u32) -> Measured {
+fn worst_at(job: &MocRun, bytes: u32) -> MocResult {
     let slower = if job.load == Load::UnequalDist { 100.0 } else { 50.0 };
     took(if (job.bytes, job.buffers) == (bytes, 64) { 1_000.0 + slower } else { 1_000.0 })
 }
 
 /// With more buffers packets leave sooner, and receivers wait for `idle`, or longer with short messages and more than
 /// two buffers. [us]
-fn sent_away(job: &Job, idle: f64) -> Measured {
+fn sent_away(job: &MocRun, idle: f64) -> MocResult {
     let idle = if job.bytes == 128 && job.buffers > 2 { idle + 80.0 } else { idle };
     let mut measured = took(1_000.0);
     if job.buffers > 1 {
@@ -194,7 +194,7 @@ fn sent_away(job: &Job, idle: f64) -> Measured {
 }
 
 /// With more buffers headers are blocked longer above the bottom row, and for `bottom` in it. [us]
-fn hot_spots(job: &Job, bottom: f64) -> Measured {
+fn hot_spots(job: &MocRun, bottom: f64) -> MocResult {
     let above = match job.buffers {
         1 => 100.0,
         16 => 105.0,
@@ -206,13 +206,13 @@ fn hot_spots(job: &Job, bottom: f64) -> Measured {
 }
 
 /// The raw network: faster with more buffers, and blocking that changes by `each` with each buffer. [us]
-fn raw(job: &Job, each: f64) -> Measured {
+fn raw(job: &MocRun, each: f64) -> MocResult {
     let buffers = f64::from(job.buffers);
     run_of(1_000.0 - buffers, &[1_000.0 + each * buffers])
 }
 
 /// The gain of the clustered network at 2048 bytes: as printed, except for unequal-dist. [%]
-fn clustered(job: &Job, unequal: f64) -> Measured {
+fn clustered(job: &MocRun, unequal: f64) -> MocResult {
     let gain = match job.load {
         _ if job.platform == Platform::Clustered || job.bytes < 2048 => 0.0,
         Load::EqualDist => 40.0,
@@ -223,7 +223,7 @@ fn clustered(job: &Job, unequal: f64) -> Measured {
 }
 
 /// More buffers on the clustered network, where the pairs have a `loss` with 4 at 2048 bytes. [%]
-fn more_buffers(job: &Job, loss: f64) -> Measured {
+fn more_buffers(job: &MocRun, loss: f64) -> MocResult {
     let buffers = f64::from(job.buffers - 1);
     took(match job.load {
         Load::AllToAll { .. } => 1_000.0 - buffers * if job.bytes == 2048 { 12.0 } else { 15.0 },
@@ -233,7 +233,7 @@ fn more_buffers(job: &Job, loss: f64) -> Measured {
 }
 
 /// The choices of a layer as the paper states, with that time for Random. [us]
-fn layered(job: &Job, random: f64) -> Measured {
+fn layered(job: &MocRun, random: f64) -> MocResult {
     took(match job.layer {
         Layer::Fixed => 1_000.0,
         Layer::Random => random,
@@ -243,14 +243,14 @@ fn layered(job: &Job, random: f64) -> Measured {
 }
 
 /// An engine that moves every flit, and is `slower` times as slow as the other.
-fn timed(job: &Job, slower: u32, other_time: f64) -> Measured {
+fn timed(job: &MocRun, slower: u32, other_time: f64) -> MocResult {
     if job.engine != Engine::ReferenceTimed {
         return took(1_000.0);
     }
-    Measured { elapsed: std::time::Duration::from_millis(10) * slower, ..took(other_time) }
+    MocResult { elapsed: std::time::Duration::from_millis(10) * slower, ..took(other_time) }
 }
 
-const CASES: [Case<Job, Measured>; 17] = [
+const CASES: [Case<MocRun, MocResult>; 17] = [
     Case {
         claim: "moc.sec3.fast_sim",
         sound: |it| timed(it, 20, 1_000.0),
@@ -351,7 +351,7 @@ fn every_judge_can_say_no() {
 }
 
 /// The run with every number changed at random.
-fn changed(mut measured: Measured, random: &mut Random) -> Measured {
+fn changed(mut measured: MocResult, random: &mut Random) -> MocResult {
     let answer = &mut measured.answer;
     for finish in &mut answer.finish {
         *finish = Time::ZERO + random.longer(finish.since(Time::ZERO));

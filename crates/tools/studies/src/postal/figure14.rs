@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::Results;
 use super::StudyOfPostal;
-use super::job::{Job, Nodes};
+use super::job::{Nodes, PostalRun};
 use super::measures::{broadcast_jobs, broadcast_time, delivered};
 use crate::{Claim, Findings, MissingAnswer};
 
@@ -23,9 +23,9 @@ pub const STUDY: StudyOfPostal = StudyOfPostal {
     draw: |_, _| Ok(None),
 };
 
-const ROW_MAJOR: Job = Job::Broadcast { bytes: BYTES, alpha: ALPHA, nodes: Nodes::RowMajor };
+const ROW_MAJOR: PostalRun = PostalRun::Broadcast { bytes: BYTES, alpha: ALPHA, nodes: Nodes::RowMajor };
 
-fn jobs() -> Vec<Job> {
+fn jobs() -> Vec<PostalRun> {
     let mut jobs = broadcast_jobs(BYTES, ALPHA);
     jobs.push(ROW_MAJOR);
     jobs

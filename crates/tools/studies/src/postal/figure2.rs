@@ -3,7 +3,7 @@
 use collectives::postal::{Lambda, Steps, nodes_within};
 use serde_json::{Map, Value, json};
 
-use super::job::Job;
+use super::job::PostalRun;
 use super::{Results, StudyOfPostal};
 use crate::{Findings, MissingAnswer};
 
@@ -19,7 +19,7 @@ pub const STUDY: StudyOfPostal = StudyOfPostal {
     place: "figure 2",
     title: "the lambda tree and the binomial tree",
     claims: &["postal.fig2.tree"],
-    jobs: || TREES.map(|(optimal, _)| Job::Tree { nodes: NODES, optimal }).to_vec(),
+    jobs: || TREES.map(|(optimal, _)| PostalRun::Tree { nodes: NODES, optimal }).to_vec(),
     judge: |_, runs| judge(runs),
     draw: |_, _| Ok(None),
 };
@@ -29,7 +29,7 @@ fn judge(runs: &Results) -> Result<Findings, MissingAnswer> {
     let reached = |step: u64| (format!("{step} steps"), nodes_within(lambda, Steps::new(step, 1)) as f64);
     let (mut ours, mut took, mut right) = (Map::new(), Vec::new(), Vec::new());
     for (optimal, name) in TREES {
-        let measured = runs.get(&Job::Tree { nodes: NODES, optimal })?;
+        let measured = runs.get(&PostalRun::Tree { nodes: NODES, optimal })?;
         took.push((name, measured.time.microseconds()));
         right.push((name.replace('_', " "), f64::from(measured.right)));
         ours.insert(name.to_string(), json!(measured.time.microseconds()));

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::charts::size_axis;
-use super::job::{Experiment, Job, SIZES};
+use super::job::{Experiment, PostalRun, SIZES};
 use super::measures::{Latency, latency, latency_jobs};
 use super::{Results, StudyOfPostal};
 use crate::{Claim, Claims, Drawing, Findings, MissingAnswer};
@@ -24,7 +24,7 @@ pub const STUDY: StudyOfPostal = StudyOfPostal {
     draw,
 };
 
-fn jobs() -> Vec<Job> {
+fn jobs() -> Vec<PostalRun> {
     let of = |bytes| [Experiment::One, Experiment::Two].map(|experiment| latency_jobs(experiment, true, bytes));
     SIZES.into_iter().flat_map(of).flatten().collect()
 }

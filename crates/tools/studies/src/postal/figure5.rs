@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::charts::size_axis;
-use super::job::{Experiment, Job, SIZES};
+use super::job::{Experiment, PostalRun, SIZES};
 use super::measures::{latency, latency_jobs};
 use super::{Results, StudyOfPostal};
 use crate::{Claims, Drawing, Findings, MissingAnswer};
@@ -19,7 +19,7 @@ pub const STUDY: StudyOfPostal = StudyOfPostal {
     draw,
 };
 
-fn jobs() -> Vec<Job> {
+fn jobs() -> Vec<PostalRun> {
     let of = |bytes| [true, false].map(|blocking| latency_jobs(Experiment::One, blocking, bytes));
     SIZES.into_iter().flat_map(of).flatten().collect()
 }

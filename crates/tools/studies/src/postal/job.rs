@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::Job as AnyJob;
+use crate::StudyRun;
 
 /// The message sizes of the curves of lambda. [B]
 pub const SIZES: [u32; 12] = [8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384];
@@ -44,7 +44,7 @@ pub enum DelayedOperation {
 
 /// One run of the study.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Job {
+pub enum PostalRun {
     /// An experiment on the Delta.
     Latency {
         /// Which.
@@ -85,41 +85,41 @@ pub enum Job {
     },
 }
 
-impl AnyJob for Job {
+impl StudyRun for PostalRun {
     fn cost(&self) -> f64 {
         // A packet crosses some ten channels on the Delta; in the postal model a message is one event.
         match *self {
-            Job::Latency { bytes, partners, .. } => f64::from(2 * partners * (bytes / 512 + 1) * 10),
-            Job::Broadcast { bytes, .. } => f64::from(63 * (bytes / 512 + 1) * 8),
-            Job::Tree { nodes, .. } => f64::from(nodes),
-            Job::Combine { nodes, .. } => f64::from(nodes * 12),
+            PostalRun::Latency { bytes, partners, .. } => f64::from(2 * partners * (bytes / 512 + 1) * 10),
+            PostalRun::Broadcast { bytes, .. } => f64::from(63 * (bytes / 512 + 1) * 8),
+            PostalRun::Tree { nodes, .. } => f64::from(nodes),
+            PostalRun::Combine { nodes, .. } => f64::from(nodes * 12),
         }
     }
 
-    fn alone(&self) -> bool {
+    fn is_exclusive(&self) -> bool {
         false
     }
 }
 
-impl fmt::Display for Job {
+impl fmt::Display for PostalRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Job::Latency { experiment, blocking, bytes, partners, draw } => {
+            PostalRun::Latency { experiment, blocking, bytes, partners, draw } => {
                 let sends = if *blocking { "csend" } else { "isend" };
                 let experiment = if *experiment == Experiment::One { "first" } else { "second" };
                 write!(f, "{experiment} experiment, {sends}, {bytes} B, {partners} partners, draw {draw}")
             }
-            Job::Broadcast { bytes, alpha, nodes } => {
+            PostalRun::Broadcast { bytes, alpha, nodes } => {
                 write!(f, "broadcast of {bytes} B with alpha 0.{alpha:02}, ")?;
                 match nodes {
                     Nodes::Permuted(number) => write!(f, "nodes in random order {number}"),
                     Nodes::RowMajor => write!(f, "nodes row by row"),
                 }
             }
-            Job::Tree { nodes, optimal } => {
+            PostalRun::Tree { nodes, optimal } => {
                 write!(f, "{} tree of {nodes} nodes, lambda 2", if *optimal { "lambda" } else { "binomial" })
             }
-            Job::Combine { tenths, nodes, delayed } => {
+            PostalRun::Combine { tenths, nodes, delayed } => {
                 let what = if *delayed == DelayedOperation::Sends { "sends" } else { "receives" };
                 write!(f, "combine on {nodes} nodes, lambda {}.{}, delayed {what}", tenths / 10, tenths % 10)
             }

@@ -3,7 +3,7 @@
 use programs::measure::{self, Sample};
 
 use super::Results;
-use super::job::{ALPHAS, DRAWS, Experiment, Job, Nodes, ORDERS, PARTNERS};
+use super::job::{ALPHAS, DRAWS, Experiment, Nodes, ORDERS, PARTNERS, PostalRun};
 use crate::MissingAnswer;
 
 /// Picoseconds in a microsecond.
@@ -19,8 +19,8 @@ pub struct Latency {
 }
 
 /// The runs of an experiment with messages of `bytes`.
-pub fn latency_jobs(experiment: Experiment, blocking: bool, bytes: u32) -> Vec<Job> {
-    let of = |partners| (0..DRAWS).map(move |draw| Job::Latency { experiment, blocking, bytes, partners, draw });
+pub fn latency_jobs(experiment: Experiment, blocking: bool, bytes: u32) -> Vec<PostalRun> {
+    let of = |partners| (0..DRAWS).map(move |draw| PostalRun::Latency { experiment, blocking, bytes, partners, draw });
     PARTNERS.into_iter().flat_map(of).collect()
 }
 
@@ -28,7 +28,7 @@ pub fn latency_jobs(experiment: Experiment, blocking: bool, bytes: u32) -> Vec<J
 pub fn latency(runs: &Results, experiment: Experiment, blocking: bool, bytes: u32) -> Result<Latency, MissingAnswer> {
     let mut samples = Vec::new();
     for job in latency_jobs(experiment, blocking, bytes) {
-        if let Job::Latency { partners, .. } = job {
+        if let PostalRun::Latency { partners, .. } = job {
             samples.push(Sample { partners, time: runs.get(&job)?.time });
         }
     }
@@ -42,8 +42,8 @@ pub fn latency(runs: &Results, experiment: Experiment, blocking: bool, bytes: u3
 }
 
 /// The broadcasts of `bytes` with `alpha` on permuted nodes.
-pub fn broadcast_jobs(bytes: u32, alpha: u32) -> Vec<Job> {
-    (0..ORDERS).map(|order| Job::Broadcast { bytes, alpha, nodes: Nodes::Permuted(order) }).collect()
+pub fn broadcast_jobs(bytes: u32, alpha: u32) -> Vec<PostalRun> {
+    (0..ORDERS).map(|order| PostalRun::Broadcast { bytes, alpha, nodes: Nodes::Permuted(order) }).collect()
 }
 
 /// Their mean time. [us]
@@ -56,7 +56,7 @@ pub fn broadcast_time(runs: &Results, bytes: u32, alpha: u32) -> Result<f64, Mis
 }
 
 /// The share of `broadcasts` after which every node had the message.
-pub fn delivered(runs: &Results, broadcasts: &[Job]) -> Result<f64, MissingAnswer> {
+pub fn delivered(runs: &Results, broadcasts: &[PostalRun]) -> Result<f64, MissingAnswer> {
     let mut right = 0;
     for job in broadcasts {
         right += usize::from(runs.get(job)?.right);
@@ -65,7 +65,7 @@ pub fn delivered(runs: &Results, broadcasts: &[Job]) -> Result<f64, MissingAnswe
 }
 
 /// The broadcasts of `bytes` over alpha.
-pub fn jobs_over_alpha(bytes: u32) -> Vec<Job> {
+pub fn jobs_over_alpha(bytes: u32) -> Vec<PostalRun> {
     ALPHAS.flat_map(|alpha| broadcast_jobs(bytes, alpha)).collect()
 }
 

@@ -25,15 +25,15 @@ mod table2;
 #[cfg(test)]
 mod tests;
 
-pub use job::{DelayedOperation, Experiment, Job, Nodes};
-pub use simulate::{Measured, run, run_drawn};
+pub use job::{DelayedOperation, Experiment, Nodes, PostalRun};
+pub use simulate::{PostalResult, run, run_drawn};
 
 use super::{Claims, ClaimsError, Paper, PaperName, Robustness, Runs, Study, Subject};
 
 /// The results of the runs of the study.
-pub type Results = Runs<Job, Measured>;
+pub type Results = Runs<PostalRun, PostalResult>;
 /// A figure or section of the study.
-pub type StudyOfPostal = Study<Job, Measured>;
+pub type StudyOfPostal = Study<PostalRun, PostalResult>;
 
 /// How much work a core does in a second, for the estimate of the run time: packets times channels crossed.
 pub const PACKET_HOPS_PER_SECOND: f64 = 3e6;
@@ -56,7 +56,7 @@ pub const STUDIES: [StudyOfPostal; 13] = [
 ];
 
 /// What is shown of the paper.
-pub const SUBJECT: Subject<'static, Job, Measured> =
+pub const SUBJECT: Subject<'static, PostalRun, PostalResult> =
     Subject { studies: &STUDIES, other: None, points: &points::POINTS };
 
 /// The claims: the file and its contents.

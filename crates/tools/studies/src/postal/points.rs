@@ -2,17 +2,17 @@
 
 use collectives::postal::{AlphaTable, Lambda, alpha_for_all, break_even, gamma};
 
-use super::job::{DelayedOperation, Experiment, Job, Nodes};
+use super::job::{DelayedOperation, Experiment, Nodes, PostalRun};
 use super::measures::{latency, latency_jobs};
-use super::simulate::Measured;
+use super::simulate::PostalResult;
 use crate::points::{By, Point, Value};
 
-const TREE: Job = Job::Tree { nodes: 8, optimal: true };
-const LONG: Job = Job::Broadcast { bytes: 16_384, alpha: 50, nodes: Nodes::Permuted(0) };
-const SHORT: Job = Job::Broadcast { bytes: 512, alpha: 58, nodes: Nodes::Permuted(0) };
-const ROW_MAJOR: Job = Job::Broadcast { bytes: 65_536, alpha: 50, nodes: Nodes::RowMajor };
-const COMBINED: Job = Job::Combine { tenths: 20, nodes: 40, delayed: DelayedOperation::Receives };
-const DELAYED: Job = Job::Combine { tenths: 18, nodes: 1024, delayed: DelayedOperation::Receives };
+const TREE: PostalRun = PostalRun::Tree { nodes: 8, optimal: true };
+const LONG: PostalRun = PostalRun::Broadcast { bytes: 16_384, alpha: 50, nodes: Nodes::Permuted(0) };
+const SHORT: PostalRun = PostalRun::Broadcast { bytes: 512, alpha: 58, nodes: Nodes::Permuted(0) };
+const ROW_MAJOR: PostalRun = PostalRun::Broadcast { bytes: 65_536, alpha: 50, nodes: Nodes::RowMajor };
+const COMBINED: PostalRun = PostalRun::Combine { tenths: 20, nodes: 40, delayed: DelayedOperation::Receives };
+const DELAYED: PostalRun = PostalRun::Combine { tenths: 18, nodes: 1024, delayed: DelayedOperation::Receives };
 
 /// The nodes in the first of the random orders, from which the postal broadcasts of figures 10 and 13 start at node 0.
 #[cfg(test)]
@@ -20,7 +20,7 @@ const PERMUTED: &str = "0,57,36,18,3,16,8,54,5,58,53,20,48,47,2,29,26,4,17,63,46
      41,32,38,45,15,22,34,55,39,50,44,37,9,49,23,25,35,28,62,40,21,52,13,43,10,19,6,59,1,27,56";
 
 /// The time of a run. [ps]
-fn picoseconds(measured: &Measured) -> f64 {
+fn picoseconds(measured: &PostalResult) -> f64 {
     measured.time.picoseconds() as f64
 }
 
@@ -29,7 +29,7 @@ fn two() -> Lambda {
 }
 
 /// The points.
-pub const POINTS: [Point<Job, Measured>; 13] = [
+pub const POINTS: [Point<PostalRun, PostalResult>; 13] = [
     Point::by_commands(
         "figure 2",
         "steps that eight nodes take along the lambda tree, lambda 2",

@@ -3,7 +3,7 @@
 use collectives::postal::{Lambda, broadcast_time};
 use serde_json::json;
 
-use super::job::{DelayedOperation, Job};
+use super::job::{DelayedOperation, PostalRun};
 use super::{Results, StudyOfPostal};
 use crate::{Findings, MissingAnswer};
 
@@ -22,8 +22,8 @@ pub const STUDY: StudyOfPostal = StudyOfPostal {
     draw: |_, _| Ok(None),
 };
 
-fn jobs_of(lambda: u32) -> Vec<Job> {
-    NODES.map(|nodes| Job::Combine { tenths: 10 * lambda, nodes, delayed: DelayedOperation::Receives }).collect()
+fn jobs_of(lambda: u32) -> Vec<PostalRun> {
+    NODES.map(|nodes| PostalRun::Combine { tenths: 10 * lambda, nodes, delayed: DelayedOperation::Receives }).collect()
 }
 
 fn judge(runs: &Results) -> Result<Findings, MissingAnswer> {
@@ -31,7 +31,7 @@ fn judge(runs: &Results) -> Result<Findings, MissingAnswer> {
     for whole in LAMBDAS {
         let lambda = Lambda::new(u64::from(whole), 1).unwrap_or(Lambda::ONE);
         for job in jobs_of(whole) {
-            let Job::Combine { nodes, .. } = job else { continue };
+            let PostalRun::Combine { nodes, .. } = job else { continue };
             let measured = runs.get(&job)?;
             let (took, least) = (measured.time.microseconds(), broadcast_time(lambda, u64::from(nodes)).as_f64());
             let rounds = if measured.right { took - least } else { f64::INFINITY };

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::job::{DelayedOperation, Job};
+use super::job::{DelayedOperation, PostalRun};
 use super::{Results, StudyOfPostal};
 use crate::{Claims, Drawing, Findings, MissingAnswer};
 use report::{Axis, LineChart, Mark, Measure, Series, legend};
@@ -32,8 +32,8 @@ pub const STUDY: StudyOfPostal = StudyOfPostal {
     draw,
 };
 
-fn job(tenths: u32, delayed: DelayedOperation) -> Job {
-    Job::Combine { tenths, nodes: NODES, delayed }
+fn job(tenths: u32, delayed: DelayedOperation) -> PostalRun {
+    PostalRun::Combine { tenths, nodes: NODES, delayed }
 }
 
 /// The time of a combine. [t0]

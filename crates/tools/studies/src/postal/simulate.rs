@@ -11,7 +11,7 @@ use quantities::{Bytes, Duration, Rank, Time};
 use serde::{Deserialize, Serialize};
 use virtual_worlds::flit::world::Options;
 
-use super::job::{DelayedOperation, Experiment, Job, Nodes};
+use super::job::{DelayedOperation, Experiment, Nodes, PostalRun};
 use crate::costs::Costs;
 use experiment::postal_clock::postal_machine;
 use experiment::simulate::simulate;
@@ -29,7 +29,7 @@ const CHOSEN: [&str; 5] =
 
 /// The result of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Measured {
+pub struct PostalResult {
     /// How long it took: until the last node was done, or, for an experiment, at the source.
     pub time: Duration,
     /// Whether every node ended with what it should have.
@@ -40,7 +40,7 @@ pub struct Measured {
 ///
 /// # Errors
 /// Why it cannot be run, or how it ended.
-pub fn run(job: &Job) -> Result<Measured, String> {
+pub fn run(job: &PostalRun) -> Result<PostalResult, String> {
     run_drawn(job, Costs::Chosen)
 }
 
@@ -48,19 +48,19 @@ pub fn run(job: &Job) -> Result<Measured, String> {
 ///
 /// # Errors
 /// Why it cannot be run, or how it ended.
-pub fn run_drawn(job: &Job, costs: Costs) -> Result<Measured, String> {
+pub fn run_drawn(job: &PostalRun, costs: Costs) -> Result<PostalResult, String> {
     match *job {
-        Job::Latency { experiment, blocking, bytes, partners, draw } => {
+        PostalRun::Latency { experiment, blocking, bytes, partners, draw } => {
             let send = if blocking { "blocking" } else { "non-blocking" };
             latency(&delta(costs, &[("node.send", send)])?, experiment, bytes, partners, draw)
         }
-        Job::Broadcast { bytes, alpha, nodes } => {
+        PostalRun::Broadcast { bytes, alpha, nodes } => {
             let side = SIDE.to_string();
             let sides = [("topology.mesh.columns", side.as_str()), ("topology.mesh.rows", side.as_str())];
             on_the_delta(&delta(costs, &sides)?, bytes, alpha, nodes)
         }
-        Job::Tree { nodes, optimal } => tree(nodes, optimal),
-        Job::Combine { tenths, nodes, delayed } => global_combine(tenths, nodes, delayed),
+        PostalRun::Tree { nodes, optimal } => tree(nodes, optimal),
+        PostalRun::Combine { tenths, nodes, delayed } => global_combine(tenths, nodes, delayed),
     }
 }
 
@@ -73,7 +73,13 @@ fn run_error(error: endpoint::Error) -> String {
     error.to_string()
 }
 
-fn latency(machine: &Machine, experiment: Experiment, bytes: u32, count: u32, draw: u32) -> Result<Measured, String> {
+fn latency(
+    machine: &Machine,
+    experiment: Experiment,
+    bytes: u32,
+    count: u32,
+    draw: u32,
+) -> Result<PostalResult, String> {
     let partners = partners(machine.nodes, SOURCE, count, u64::from(draw));
     let bytes = Bytes(u64::from(bytes));
     match experiment {
@@ -82,13 +88,16 @@ fn latency(machine: &Machine, experiment: Experiment, bytes: u32, count: u32, dr
     }
 }
 
-fn at_the_source<P: Program<Output = Option<Duration>>>(machine: &Machine, program: &P) -> Result<Measured, String> {
+fn at_the_source<P: Program<Output = Option<Duration>>>(
+    machine: &Machine,
+    program: &P,
+) -> Result<PostalResult, String> {
     let (results, _) = simulate(machine, Options::default(), machine.nodes, program).map_err(run_error)?;
     let first = results.into_iter().next().ok_or("no ranks")?.map_err(run_error)?;
-    Ok(Measured { time: first.ok_or("the source measured nothing")?, right: true })
+    Ok(PostalResult { time: first.ok_or("the source measured nothing")?, right: true })
 }
 
-fn on_the_delta(machine: &Machine, bytes: u32, alpha: u32, nodes: Nodes) -> Result<Measured, String> {
+fn on_the_delta(machine: &Machine, bytes: u32, alpha: u32, nodes: Nodes) -> Result<PostalResult, String> {
     let alpha = Alpha::new(f64::from(alpha) / 100.0).map_err(|error| error.to_string())?;
     let group = match nodes {
         Nodes::Permuted(number) => Group::permuted(SOURCE, machine.nodes, u64::from(number)),
@@ -100,10 +109,10 @@ fn on_the_delta(machine: &Machine, bytes: u32, alpha: u32, nodes: Nodes) -> Resu
     let ran = simulate(machine, Options::default(), machine.nodes, &program);
     let (results, answer) = ran.map_err(run_error)?;
     let right = all_have(&results, machine.nodes, &program.message);
-    Ok(Measured { time: answer.makespan().since(Time::ZERO), right })
+    Ok(PostalResult { time: answer.makespan().since(Time::ZERO), right })
 }
 
-fn tree(nodes: u32, optimal: bool) -> Result<Measured, String> {
+fn tree(nodes: u32, optimal: bool) -> Result<PostalResult, String> {
     let lambda = Lambda::new(2, 1).map_err(|error| error.to_string())?;
     let splitting = if optimal { Splitting::optimal(lambda, u64::from(nodes)) } else { Splitting::BINOMIAL };
     let program = BroadcastMessage {
@@ -114,7 +123,7 @@ fn tree(nodes: u32, optimal: bool) -> Result<Measured, String> {
     in_the_postal_model(lambda, nodes, &program, &program.message)
 }
 
-fn global_combine(tenths: u32, nodes: u32, delayed: DelayedOperation) -> Result<Measured, String> {
+fn global_combine(tenths: u32, nodes: u32, delayed: DelayedOperation) -> Result<PostalResult, String> {
     let lambda = Lambda::new(u64::from(tenths), 10).map_err(|error| error.to_string())?;
     let census = match delayed {
         DelayedOperation::Sends => Census::delay_send(lambda, SEND_TIME, nodes),
@@ -138,11 +147,11 @@ fn in_the_postal_model<P: Program<Output = Message>>(
     nodes: u32,
     program: &P,
     expected: &Message,
-) -> Result<Measured, String> {
+) -> Result<PostalResult, String> {
     let machine = postal_machine(lambda, SEND_TIME).map_err(|error| error.to_string())?;
     let (results, answer) = simulate(&machine, Options::default(), nodes, program).map_err(run_error)?;
     let right = all_have(&results, nodes, expected);
-    Ok(Measured { time: answer.makespan().since(Time::ZERO), right })
+    Ok(PostalResult { time: answer.makespan().since(Time::ZERO), right })
 }
 
 /// Whether each of the nodes ended with that message.

@@ -12,9 +12,9 @@ use crate::{Kind, Reproduction, Verdict, Watch, conclude};
 /// What the paper proves is reproduced exactly: it involves no model of a machine.
 #[test]
 fn the_exact_claims_are_met() {
-    let exact = |job: &Job| match job {
-        Job::Tree { .. } | Job::Combine { .. } => run(job),
-        Job::Latency { .. } | Job::Broadcast { .. } => Err("needs the Delta".to_string()),
+    let exact = |job: &PostalRun| match job {
+        PostalRun::Tree { .. } | PostalRun::Combine { .. } => run(job),
+        PostalRun::Latency { .. } | PostalRun::Broadcast { .. } => Err("needs the Delta".to_string()),
     };
     let interrupted = AtomicBool::new(false);
     let watch = Watch { progress: &|_| {}, interrupted: &interrupted, threads: 2 };
@@ -26,18 +26,18 @@ fn the_exact_claims_are_met() {
 }
 
 /// A correct run that took that many microseconds.
-fn took(microseconds: f64) -> Measured {
-    Measured { time: Duration::from_picoseconds((microseconds * 1e6).round() as u64), right: true }
+fn took(microseconds: f64) -> PostalResult {
+    PostalResult { time: Duration::from_picoseconds((microseconds * 1e6).round() as u64), right: true }
 }
 
 /// The same run, unless it is `lost`: then a node lacks what it should have.
-fn losing(measured: Measured, lost: bool) -> Measured {
-    Measured { right: !lost, ..measured }
+fn losing(measured: PostalResult, lost: bool) -> PostalResult {
+    PostalResult { right: !lost, ..measured }
 }
 
 /// An experiment with a t0 of 100 us and that lambda.
-fn latency(job: &Job, lambda: fn(u32) -> f64) -> Measured {
-    let Job::Latency { experiment, bytes, partners, .. } = *job else { return took(0.0) };
+fn latency(job: &PostalRun, lambda: fn(u32) -> f64) -> PostalResult {
+    let PostalRun::Latency { experiment, bytes, partners, .. } = *job else { return took(0.0) };
     let each = if experiment == Experiment::One { 100.0 } else { 200.0 };
     took(200.0 * lambda(bytes) + each * f64::from(partners - 1))
 }
@@ -49,37 +49,37 @@ fn lambda(bytes: u32) -> f64 {
 }
 
 /// A broadcast that is best with an alpha of `best` hundredths, in microseconds.
-fn best_with(job: &Job, best: u32) -> Measured {
-    let Job::Broadcast { alpha, .. } = *job else { return took(0.0) };
+fn best_with(job: &PostalRun, best: u32) -> PostalResult {
+    let PostalRun::Broadcast { alpha, .. } = *job else { return took(0.0) };
     let apart = f64::from(alpha.abs_diff(best));
     took(if alpha < best { 100.0 + 0.33 * apart * apart } else { 100.0 + 0.5 * apart })
 }
 
 /// Whether it is one of the broadcasts of a figure.
-fn is_one(job: &Job) -> bool {
-    matches!(job, Job::Broadcast { alpha: 50 | 60, nodes: Nodes::Permuted(3), .. })
+fn is_one(job: &PostalRun) -> bool {
+    matches!(job, PostalRun::Broadcast { alpha: 50 | 60, nodes: Nodes::Permuted(3), .. })
 }
 
-fn ordered(job: &Job, permuted: f64) -> Measured {
-    took(if matches!(job, Job::Broadcast { nodes: Nodes::RowMajor, .. }) { 100.0 } else { permuted })
+fn ordered(job: &PostalRun, permuted: f64) -> PostalResult {
+    took(if matches!(job, PostalRun::Broadcast { nodes: Nodes::RowMajor, .. }) { 100.0 } else { permuted })
 }
 
-fn steps(job: &Job, binomial: f64) -> Measured {
-    took(if matches!(job, Job::Tree { optimal: true, .. }) { 5.0 } else { binomial })
+fn steps(job: &PostalRun, binomial: f64) -> PostalResult {
+    took(if matches!(job, PostalRun::Tree { optimal: true, .. }) { 5.0 } else { binomial })
 }
 
-fn rounds(job: &Job) -> Measured {
-    let Job::Combine { tenths, nodes, .. } = *job else { return took(0.0) };
+fn rounds(job: &PostalRun) -> PostalResult {
+    let PostalRun::Combine { tenths, nodes, .. } = *job else { return took(0.0) };
     took(broadcast_time(Lambda::new(u64::from(tenths), 10).unwrap(), u64::from(nodes)).as_f64())
 }
 
 /// A combine for which delayed sends are better below that lambda, in tenths, and delayed receives above.
-fn crossing(job: &Job, tenths_of_lambda: u32) -> Measured {
-    let Job::Combine { tenths, delayed, .. } = *job else { return took(0.0) };
+fn crossing(job: &PostalRun, tenths_of_lambda: u32) -> PostalResult {
+    let PostalRun::Combine { tenths, delayed, .. } = *job else { return took(0.0) };
     took(if (delayed == DelayedOperation::Sends) == (tenths < tenths_of_lambda) { 10.0 } else { 11.0 })
 }
 
-type Spoiled = Case<Job, Measured>;
+type Spoiled = Case<PostalRun, PostalResult>;
 const CASES: [Spoiled; 11] = [
     Case {
         claim: "postal.fig2.tree",
@@ -90,7 +90,7 @@ const CASES: [Spoiled; 11] = [
     Case {
         claim: "postal.fig2.tree",
         sound: |it| steps(it, 6.0),
-        spoiled: |it| losing(steps(it, 6.0), matches!(it, Job::Tree { optimal: true, .. })),
+        spoiled: |it| losing(steps(it, 6.0), matches!(it, PostalRun::Tree { optimal: true, .. })),
         fails: "delivered",
     },
     Case {
@@ -101,7 +101,9 @@ const CASES: [Spoiled; 11] = [
     },
     Case {
         claim: "postal.fig5.nonblocking",
-        sound: |it| latency(it, if matches!(it, Job::Latency { blocking: true, .. }) { |_| 1.5 } else { |_| 1.6 }),
+        sound: |it| {
+            latency(it, if matches!(it, PostalRun::Latency { blocking: true, .. }) { |_| 1.5 } else { |_| 1.6 })
+        },
         spoiled: |it| latency(it, lambda),
         fails: "over_blocking",
     },
@@ -138,7 +140,7 @@ const CASES: [Spoiled; 11] = [
     Case {
         claim: "postal.sec3.combine",
         sound: rounds,
-        spoiled: |it| losing(rounds(it), matches!(it, Job::Combine { nodes: 7, .. })),
+        spoiled: |it| losing(rounds(it), matches!(it, PostalRun::Combine { nodes: 7, .. })),
         fails: "rounds_late",
     },
     Case {
@@ -155,8 +157,8 @@ fn every_judge_can_say_no() {
 }
 
 /// The run with every number changed at random.
-fn changed(measured: Measured, random: &mut Random) -> Measured {
-    Measured { time: random.longer(measured.time), right: random.below(2) == 0 }
+fn changed(measured: PostalResult, random: &mut Random) -> PostalResult {
+    PostalResult { time: random.longer(measured.time), right: random.below(2) == 0 }
 }
 
 #[test]

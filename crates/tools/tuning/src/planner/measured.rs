@@ -285,7 +285,7 @@ mod tests {
         };
         let all: Vec<(Trial, Measured)> =
             measured.iter().map(|&(bytes, ratios)| (trial(bytes), times(ratios))).collect();
-        plan_of(&all, "here".to_owned(), 4).unwrap()
+        plan_of(&all, "cluster".to_owned(), 4).unwrap()
     }
 
     /// The entries of a plan's broadcasts: above, up to, and by what.
@@ -334,7 +334,7 @@ mod tests {
                 plans: vec![Some(Compared { times: Times::default(), ratio })],
             };
             let all: Vec<(Trial, Measured)> = by_matrix.iter().cloned().zip(ratios.map(times)).collect();
-            plan_of(&all, "here".to_owned(), 4).unwrap().all_to_allv.map(|entry| entry.name())
+            plan_of(&all, "cluster".to_owned(), 4).unwrap().all_to_allv.map(|entry| entry.name())
         };
         assert_eq!(of([0.5, 0.9, 0.3, 0.2]), Some(ALL_AT_ONCE.to_owned()));
         assert_eq!(of([0.5, 0.99, 0.3, 0.2]), None);

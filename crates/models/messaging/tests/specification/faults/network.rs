@@ -86,12 +86,12 @@ pub struct Network {
     /// How many datagrams were sent.
     pub sent: usize,
     /// All of them, if recorded.
-    pub record: Option<Vec<Sent>>,
+    pub record: Option<Vec<SentDatagram>>,
 }
 
 /// A datagram that was sent.
 #[derive(Clone, Debug)]
-pub struct Sent {
+pub struct SentDatagram {
     pub at: Time,
     pub from: Rank,
     pub to: Destination,
@@ -132,7 +132,9 @@ impl Network {
     fn send(&mut self, from: Rank, to: Destination, datagram: &Datagram) {
         self.sent += 1;
         let at = self.now;
-        self.record.iter_mut().for_each(|record| record.push(Sent { at, from, to, datagram: datagram.clone() }));
+        self.record
+            .iter_mut()
+            .for_each(|record| record.push(SentDatagram { at, from, to, datagram: datagram.clone() }));
         let length = Duration::from_picoseconds((datagram.size() as u64 + AROUND) * self.faults.byte_time);
         let source = &mut self.ranks[from.0 as usize];
         source.sends_until = source.sends_until.max(self.now) + length;

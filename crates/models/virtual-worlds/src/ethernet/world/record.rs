@@ -17,12 +17,12 @@ pub(super) struct Record {
     /// A rank that computes until [`Time::NEVER`], if there is one.
     pub(super) beyond: Option<Rank>,
     /// Messages that are still to be received.
-    sent: BTreeMap<Way, VecDeque<Sent>>,
+    sent: BTreeMap<Way, VecDeque<SentMessage>>,
 }
 
 /// A message that was sent, or a broadcast.
 #[derive(Clone, Copy, Debug)]
-struct Sent {
+struct SentMessage {
     at: Time,
     /// The request that sent it, if one did.
     request: Option<u32>,
@@ -43,7 +43,7 @@ impl Record {
     /// A rank begins to send a message, to several ranks if it is a broadcast.
     pub(super) fn sends(&mut self, at: Time, request: Option<u32>, ways: impl Iterator<Item = Way>) {
         self.messages += 1;
-        ways.for_each(|way| self.sent.entry(way).or_default().push_back(Sent { at, request }));
+        ways.for_each(|way| self.sent.entry(way).or_default().push_back(SentMessage { at, request }));
     }
 
     /// When the message that is received now was sent.
@@ -59,8 +59,9 @@ impl Record {
 
     /// The messages that no receive took, one by one, by receiver, sender and tag.
     pub(super) fn unexpected(&self) -> Vec<Unexpected> {
-        let message = |(&(from, to, tag), sent): (&Way, &VecDeque<Sent>)| {
-            let of_tag = move |tag| sent.iter().map(move |&Sent { request, .. }| Unexpected { to, from, tag, request });
+        let message = |(&(from, to, tag), sent): (&Way, &VecDeque<SentMessage>)| {
+            let of_tag =
+                move |tag| sent.iter().map(move |&SentMessage { request, .. }| Unexpected { to, from, tag, request });
             tag.map(of_tag).into_iter().flatten().collect::<Vec<_>>()
         };
         let mut all: Vec<Unexpected> = self.sent.iter().flat_map(message).collect();

@@ -5,7 +5,7 @@ use quantities::Time;
 
 /// A header that has requested a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Request {
+pub struct ChannelRequest {
     /// When it requested the channel.
     pub at: Time,
     /// The input port where it waits: no two waiting headers of a router have the same.
@@ -23,7 +23,7 @@ pub struct Request {
 /// The headers that wait for one channel.
 #[derive(Clone, Debug, Default)]
 pub struct Requests {
-    waiting: Vec<Request>,
+    waiting: Vec<ChannelRequest>,
     /// The input port with the highest priority, for round-robin: the one after the port served last, initially port 0.
     next: u32,
 }
@@ -38,12 +38,12 @@ impl Requests {
     }
 
     /// The headers that wait, in no particular order.
-    pub fn waiting(&self) -> &[Request] {
+    pub fn waiting(&self) -> &[ChannelRequest] {
         &self.waiting
     }
 
     /// A header requests the channel.
-    pub fn post(&mut self, request: Request) {
+    pub fn post(&mut self, request: ChannelRequest) {
         self.waiting.push(request);
     }
 
@@ -59,7 +59,7 @@ impl Requests {
     }
 
     /// Removes and returns the header that gets the channel.
-    pub fn grant(&mut self, arbitration: Arbitration) -> Option<Request> {
+    pub fn grant(&mut self, arbitration: Arbitration) -> Option<ChannelRequest> {
         let chosen = match self.waiting.len() {
             1 => 0,
             all => (0..all).min_by_key(|&index| self.precedence(arbitration, index))?,
@@ -74,8 +74,8 @@ impl Requests {
         &mut self,
         arbitration: Arbitration,
         virtual_channels: u32,
-        mut has_room: impl FnMut(&Request) -> bool,
-    ) -> Option<Request> {
+        mut has_room: impl FnMut(&ChannelRequest) -> bool,
+    ) -> Option<ChannelRequest> {
         let first_in_turn =
             (0..virtual_channels).filter_map(|virtual_channel| self.leader(arbitration, virtual_channel));
         let ready = first_in_turn.filter(|&(_, index)| has_room(&self.waiting[index]));
@@ -98,7 +98,7 @@ impl Requests {
         }
     }
 
-    fn take(&mut self, index: usize) -> Request {
+    fn take(&mut self, index: usize) -> ChannelRequest {
         let request = self.waiting.swap_remove(index);
         self.pass(request.port);
         request
@@ -116,8 +116,8 @@ pub fn add_in_turn<C: Copy + Ord>(to_grant: &mut Vec<C>, channel: C) {
 mod tests {
     use super::*;
 
-    fn request(port: u32, virtual_channel: u32) -> Request {
-        Request { at: Time::ZERO, port, packet: port, input: port, virtual_channel, any: false }
+    fn request(port: u32, virtual_channel: u32) -> ChannelRequest {
+        ChannelRequest { at: Time::ZERO, port, packet: port, input: port, virtual_channel, any: false }
     }
 
     /// The order in which the ports are served, after all have requested the channel.

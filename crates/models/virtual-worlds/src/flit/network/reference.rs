@@ -10,10 +10,10 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use machines::model::{Channel, ChannelId, FlitNetwork, NodeId, Place, RouterId, Switching};
-use machines::routing::{Header, NetworkView, RouteState};
+use machines::routing::{NetworkView, PacketHeader, RouteState};
 use quantities::{Duration, Time};
 
-use super::arbitration::{Request, Requests, add_in_turn};
+use super::arbitration::{ChannelRequest, Requests, add_in_turn};
 use super::injection::{InjectionQueue, QueuedPacket};
 use super::selection::{Chance, RequestedOutputs, Selector};
 use super::stuck::{StuckPacket, Tally};
@@ -58,7 +58,7 @@ struct Owner {
 }
 
 #[derive(Debug)]
-struct Link {
+struct ReferenceChannel {
     channel: Channel,
     owner: Option<Owner>,
     transmitting: bool,
@@ -98,7 +98,7 @@ impl Buffer {
 /// What routers see at `now`, when headers ask.
 struct Snapshot<'a> {
     now: Time,
-    links: &'a [Link],
+    links: &'a [ReferenceChannel],
     buffers: &'a [Buffer],
     /// The most virtual channels that any channel has.
     virtual_channels: u32,
@@ -131,7 +131,7 @@ impl NetworkView for Snapshot<'_> {
         far.packets + requests.filter(|request| request.virtual_channel == virtual_channel).count() as u32
     }
 
-    fn draw(&self, packet: &Header, router: Option<RouterId>, choices: u64) -> u64 {
+    fn draw(&self, packet: &PacketHeader, router: Option<RouterId>, choices: u64) -> u64 {
         self.chance.draw(packet, router, choices)
     }
 }
@@ -160,7 +160,7 @@ struct Packet {
 #[derive(Debug)]
 pub struct Reference {
     network: Arc<FlitNetwork>,
-    links: Vec<Link>,
+    links: Vec<ReferenceChannel>,
     /// The most virtual channels that any channel has.
     virtual_channels: u32,
     buffers: Vec<Buffer>,
@@ -181,7 +181,7 @@ pub struct Reference {
 
 impl Engine for Reference {
     fn new(network: &Arc<FlitNetwork>, seed: u64, log: bool) -> Reference {
-        let link = |&channel: &Channel| Link {
+        let link = |&channel: &Channel| ReferenceChannel {
             channel,
             owner: None,
             transmitting: false,
@@ -308,7 +308,7 @@ impl Reference {
         BufferId(channel.0 * self.virtual_channels + virtual_channel)
     }
 
-    fn link_of(&self, buffer: BufferId) -> &Link {
+    fn link_of(&self, buffer: BufferId) -> &ReferenceChannel {
         &self.links[self.buffers[buffer.0 as usize].channel.0 as usize]
     }
 
@@ -451,7 +451,7 @@ impl Reference {
             let link = &mut self.links[output.0 as usize];
             let virtual_channel = if link.channel.virtual_channels > 1 { virtual_channel } else { 0 };
             let any = channels.len() > 1;
-            link.requests.post(Request { at: now, port, packet, input: input.0, virtual_channel, any });
+            link.requests.post(ChannelRequest { at: now, port, packet, input: input.0, virtual_channel, any });
             self.to_grant.push(output);
         }
     }
@@ -527,7 +527,7 @@ impl Reference {
 
     /// Rule 3: the packet that a free channel goes to. A channel shared by virtual channels goes only to a packet that
     /// has room behind it.
-    fn chosen(&mut self, channel: ChannelId) -> Option<Request> {
+    fn chosen(&mut self, channel: ChannelId) -> Option<ChannelRequest> {
         let first = self.buffer(channel, 0).0;
         let arbitration = self.network.arbitration;
         let link = &mut self.links[channel.0 as usize];

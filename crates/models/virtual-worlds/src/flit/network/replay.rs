@@ -11,7 +11,7 @@ use crate::events::EventQueue;
 
 /// The outcome of carrying a list of packets.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct ReplayOutcome {
     /// What the network did.
     pub recorder: Recorder,
     /// When the last packet arrived.
@@ -21,7 +21,12 @@ pub struct Outcome {
 }
 
 /// Carries `orders`, which are in order of time, over `network`.
-pub fn carry<E: Engine>(network: &Arc<FlitNetwork>, seed: u64, log: bool, orders: &[(Time, Injection)]) -> Outcome {
+pub fn carry<E: Engine>(
+    network: &Arc<FlitNetwork>,
+    seed: u64,
+    log: bool,
+    orders: &[(Time, Injection)],
+) -> ReplayOutcome {
     let mut engine = E::new(network, seed, log);
     let mut queue: EventQueue<NetworkEvent> = EventQueue::default();
     let mut forwarding = Forwarding::new(network);
@@ -51,5 +56,5 @@ pub fn carry<E: Engine>(network: &Arc<FlitNetwork>, seed: u64, log: bool, orders
         }
     }
     let stuck = if engine.in_flight() > 0 { engine.stuck() } else { Vec::new() };
-    Outcome { recorder: engine.finish(), end, stuck }
+    ReplayOutcome { recorder: engine.finish(), end, stuck }
 }

@@ -3,7 +3,7 @@
 use std::slice;
 
 use machines::model::{ChannelId, FlitNetwork, RouterId};
-use machines::routing::{Header, IdleWhen, NetworkView, RouteState, RouterView, Selection, Step, WaitsFor};
+use machines::routing::{IdleWhen, NetworkView, PacketHeader, RouteState, RouterView, Selection, Step, WaitsFor};
 use quantities::splitmix64;
 
 use super::Injection;
@@ -34,7 +34,7 @@ impl Chance {
 
     /// A random number that depends only on the seed, the packet and the router, so that the order in which an engine
     /// treats the packets of an instant does not matter.
-    pub fn draw(self, packet: &Header, router: Option<RouterId>, choices: u64) -> u64 {
+    pub fn draw(self, packet: &PacketHeader, router: Option<RouterId>, choices: u64) -> u64 {
         let at = router.unwrap_or(NO_ROUTER);
         let origin = (u64::from(packet.source.0) << 32) | u64::from(at.0);
         let state = self.seed ^ packet.number.wrapping_mul(splitmix64::GAMMA) ^ origin.rotate_left(17);
@@ -71,7 +71,7 @@ impl Selector {
     pub fn view<'a, N>(&self, network: &'a N, at: RouterId, order: &Injection, number: u64) -> RouterView<'a, N> {
         let Injection { source, destination, .. } = *order;
         let set = if self.sets == 1 { 0 } else { destination.0 % self.sets };
-        let header = Header { source, destination, number };
+        let header = PacketHeader { source, destination, number };
         RouterView { at, header, first_virtual_channel: self.set_size * set, network }
     }
 

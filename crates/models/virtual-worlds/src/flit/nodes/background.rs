@@ -4,7 +4,7 @@ use machines::model::NodeId;
 use quantities::Time;
 
 use super::control::Control;
-use super::{Event, Node, Nodes};
+use super::{NodeState, Nodes, WorldEvent};
 use crate::answer::BackgroundStatistics;
 use crate::flit::network::Engine;
 use crate::flit::traffic::{BackgroundTraffic, Next};
@@ -68,7 +68,7 @@ impl<E: Engine> Nodes<E> {
         for node in ready.drain(..) {
             match traffic.next(now, NodeId(node)) {
                 Next::Inject(order) => self.engine.inject(now, order, &mut self.queue),
-                Next::At(birth) => self.queue.put(birth, Event::Birth(node)),
+                Next::At(birth) => self.queue.put(birth, WorldEvent::Birth(node)),
                 Next::Never => {}
             }
         }
@@ -87,12 +87,13 @@ impl<E: Engine> Nodes<E> {
     /// waits for a time.
     fn programs_can_go_on(&self) -> bool {
         let of_traffic = self.background.as_ref().map_or(0, |background| background.traffic.in_flight());
-        let waits = |node: &Node| {
+        let waits = |node: &NodeState| {
             let mut deadlines = node.matching.posted().filter_map(|receive| receive.deadline);
             deadlines.any(|deadline| deadline < Time::NEVER)
         };
-        let works =
-            |node: &Node| !node.communication.is_idle() || node.processors.iter().any(|processor| !processor.is_idle());
+        let works = |node: &NodeState| {
+            !node.communication.is_idle() || node.processors.iter().any(|processor| !processor.is_idle())
+        };
         !self.done.is_empty()
             || !self.sleeping.is_empty()
             || self.engine.in_flight() > of_traffic

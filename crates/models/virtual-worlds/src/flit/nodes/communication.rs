@@ -6,7 +6,7 @@ use machines::model::{Acknowledged, NodeCosts, NodeId, Protocol, SendMode};
 use quantities::{Bytes, Duration, Time};
 
 use super::messages::Letter;
-use super::{Event, Nodes, Outcome};
+use super::{Nodes, OperationStatus, WorldEvent};
 use crate::flit::network::{Engine, Injection, Uncut};
 
 /// The tasks of a communication processor, each for the message with that number.
@@ -106,7 +106,7 @@ impl<E: Engine> Nodes<E> {
             if !time.is_zero() {
                 resource.begin(task);
                 let end = self.queue.now() + time;
-                self.queue.put(end, Event::Communication(rank));
+                self.queue.put(end, WorldEvent::Communication(rank));
                 return;
             }
             resource.settle(true);
@@ -237,7 +237,7 @@ impl<E: Engine> Nodes<E> {
             Task::ReceiveSystem(letter, System::Acknowledgement) => {
                 let operation = self.letters[letter].sending.0;
                 self.letters.release(letter);
-                self.finish(rank, operation, Outcome::Over);
+                self.finish(rank, operation, OperationStatus::Over);
             }
         }
     }
@@ -287,7 +287,7 @@ impl<E: Engine> Nodes<E> {
             let operation = self.letters[letter].sending.0;
             self.letters.release(letter);
             if self.costs.send == SendMode::Blocking {
-                self.finish(rank, operation, Outcome::Over);
+                self.finish(rank, operation, OperationStatus::Over);
             }
         }
     }

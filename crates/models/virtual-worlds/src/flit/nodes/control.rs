@@ -7,8 +7,8 @@ use endpoint::{Message, Passage, Received, Tag};
 use machines::model::ControlNetwork;
 use quantities::{Duration, Rank, Time};
 
-use super::processor::Work;
-use super::{Event, Nodes, Outcome, Receive};
+use super::processor::ProcessorWork;
+use super::{Nodes, OperationStatus, Receive, WorldEvent};
 use crate::flit::network::Engine;
 use crate::matching::{MatchPattern, Matching};
 
@@ -73,7 +73,7 @@ impl<E: Engine> Nodes<E> {
         let Some(control) = &mut self.control else { return };
         control.broadcasts.push(Broadcast { from, message, operation, sent, arrived: Time::NEVER });
         let number = control.broadcasts.len() as u32 - 1;
-        self.process(from, 0, Work::Broadcast(number));
+        self.process(from, 0, ProcessorWork::Broadcast(number));
     }
 
     /// Starts to receive the next broadcast of `from`.
@@ -83,7 +83,7 @@ impl<E: Engine> Nodes<E> {
         let Some(control) = &mut self.control else { return };
         let matching = &mut control.matching[rank.0 as usize];
         match matching.find(pattern) {
-            Some(number) => self.process(rank, 0, Work::TakeBroadcast { number, operation }),
+            Some(number) => self.process(rank, 0, ProcessorWork::TakeBroadcast { number, operation }),
             None => matching.post(pattern, receive),
         }
     }
@@ -97,9 +97,9 @@ impl<E: Engine> Nodes<E> {
         let (from, operation, there) = (*from, *operation, taken + control.costs.latency);
         control.free = taken;
         control.under_way += 1;
-        self.queue.put(there, Event::Broadcast(number));
+        self.queue.put(there, WorldEvent::Broadcast(number));
         // The sender's processor is kept busy until the network has its last byte.
-        self.process(from, 0, Work::Compute { work: taken.since(now), operation });
+        self.process(from, 0, ProcessorWork::Compute { work: taken.since(now), operation });
     }
 
     /// A broadcast has reached every node.
@@ -118,7 +118,7 @@ impl<E: Engine> Nodes<E> {
             match matching.match_receive(from.0, 0) {
                 Some(Receive { operation, posted, .. }) => {
                     self.nodes[rank as usize].statistics.receive_idle += now.since(posted);
-                    self.process(Rank(rank), 0, Work::TakeBroadcast { number, operation });
+                    self.process(Rank(rank), 0, ProcessorWork::TakeBroadcast { number, operation });
                 }
                 None => matching.keep(from.0, 0, number),
             }
@@ -130,7 +130,7 @@ impl<E: Engine> Nodes<E> {
         let Some(control) = &self.control else { return };
         let Broadcast { from, message, sent, arrived, .. } = &control.broadcasts[number as usize];
         let received = Received { from: *from, tag: Tag::default(), message: message.clone() };
-        let outcome = Outcome::Received(received, Passage { sent: *sent, arrived: *arrived });
+        let outcome = OperationStatus::Received(received, Passage { sent: *sent, arrived: *arrived });
         self.finish(rank, operation, outcome);
     }
 }

@@ -42,7 +42,7 @@ use crate::stop::ProgressSnapshot;
 
 /// An event: the network's or a node's.
 #[derive(Clone, Copy, Debug)]
-enum Event {
+enum WorldEvent {
     Network(NetworkEvent),
     /// A processor (rank, processor) has finished its work.
     Processor(u32, u16),
@@ -58,24 +58,24 @@ enum Event {
     Birth(u32),
 }
 
-impl Event {
+impl WorldEvent {
     /// What ends when the event happens, in words.
     fn describe(self) -> String {
         match self {
-            Event::Network(_) => "the way of a packet".to_owned(),
-            Event::Processor(rank, _) => format!("what rank {rank} does"),
-            Event::Communication(rank) => format!("what the communication processor of rank {rank} does"),
-            Event::Deadline(rank) => format!("what rank {rank} waits for"),
-            Event::Broadcast(_) => "a broadcast".to_owned(),
-            Event::Wake(_) => "a wait".to_owned(),
-            Event::Birth(node) => format!("the wait for the next packet of node {node}"),
+            WorldEvent::Network(_) => "the way of a packet".to_owned(),
+            WorldEvent::Processor(rank, _) => format!("what rank {rank} does"),
+            WorldEvent::Communication(rank) => format!("what the communication processor of rank {rank} does"),
+            WorldEvent::Deadline(rank) => format!("what rank {rank} waits for"),
+            WorldEvent::Broadcast(_) => "a broadcast".to_owned(),
+            WorldEvent::Wake(_) => "a wait".to_owned(),
+            WorldEvent::Birth(node) => format!("the wait for the next packet of node {node}"),
         }
     }
 }
 
-impl From<NetworkEvent> for Event {
-    fn from(event: NetworkEvent) -> Event {
-        Event::Network(event)
+impl From<NetworkEvent> for WorldEvent {
+    fn from(event: NetworkEvent) -> WorldEvent {
+        WorldEvent::Network(event)
     }
 }
 
@@ -87,12 +87,12 @@ pub struct Done {
     /// The number that it was started with.
     pub operation: u32,
     /// What happened.
-    pub result: Outcome,
+    pub result: OperationStatus,
 }
 
 /// The outcome of an operation.
 #[derive(Clone, Debug)]
-pub enum Outcome {
+pub enum OperationStatus {
     /// It has not finished: a processor has taken it up. Reported only after [`Nodes::report_starts`].
     Started,
     /// It has finished, with no message: it was a send or a computation.
@@ -128,8 +128,8 @@ pub struct Receive {
 }
 
 #[derive(Clone, Debug, Default)]
-struct Node {
-    processors: Vec<Serial<processor::Work>>,
+struct NodeState {
+    processors: Vec<Serial<processor::ProcessorWork>>,
     /// The cost before the next send: zero after the first.
     cold_send: Duration,
     /// The cost before the next receive.
@@ -151,8 +151,8 @@ pub struct Nodes<E> {
     /// Whether packets of one message may overtake each other.
     reorders: bool,
     engine: E,
-    queue: EventQueue<Event>,
-    nodes: Sparse<Node>,
+    queue: EventQueue<WorldEvent>,
+    nodes: Sparse<NodeState>,
     letters: Letters,
     control: Option<Control>,
     done: VecDeque<Done>,
@@ -164,7 +164,7 @@ pub struct Nodes<E> {
     starved: Option<u32>,
     messages: u64,
     reports_starts: bool,
-    events: Vec<Event>,
+    events: Vec<WorldEvent>,
     notices: Vec<Notice>,
 }
 
@@ -172,7 +172,7 @@ impl<E: Engine> Nodes<E> {
     /// Nodes at rest, `ranks` of them with a program.
     pub fn new(machine: &Machine, network: &Arc<FlitNetwork>, ranks: u32, seed: u64, log: bool) -> Nodes<E> {
         let NodeCosts { cold_send, cold_receive, .. } = machine.node;
-        let node = Node { processors: vec![Serial::default()], cold_send, cold_receive, ..Node::default() };
+        let node = NodeState { processors: vec![Serial::default()], cold_send, cold_receive, ..NodeState::default() };
         let nodes = network.injection.len();
         Nodes {
             costs: machine.node,
@@ -220,23 +220,23 @@ impl<E: Engine> Nodes<E> {
 
     /// Starts to compute for `work`.
     pub fn compute(&mut self, rank: Rank, processor: u16, work: Duration, operation: u32) {
-        self.process(rank, processor, processor::Work::Compute { work, operation });
+        self.process(rank, processor, processor::ProcessorWork::Compute { work, operation });
     }
 
     /// Starts to wait until `time`, which takes no processor.
     pub fn sleep(&mut self, rank: Rank, time: Time, operation: u32) {
         self.sleeping.insert(operation, rank);
-        self.queue.put(time.max(self.now()), Event::Wake(operation));
+        self.queue.put(time.max(self.now()), WorldEvent::Wake(operation));
     }
 
     fn wake(&mut self, operation: u32) {
         if let Some(rank) = self.sleeping.remove(&operation) {
-            self.finish(rank.0, operation, Outcome::Over);
+            self.finish(rank.0, operation, OperationStatus::Over);
         }
     }
 
     /// Starts to receive a message, until `deadline` at the latest: if it has matched none by then, it ends with
-    /// [`Outcome::Late`].
+    /// [`OperationStatus::Late`].
     pub fn receive(
         &mut self,
         rank: Rank,
@@ -256,7 +256,7 @@ impl<E: Engine> Nodes<E> {
             None => {
                 node.matching.post(pattern, receive);
                 if let Some(deadline) = deadline.filter(|deadline| *deadline < Time::NEVER) {
-                    self.queue.put(deadline, Event::Deadline(rank.0));
+                    self.queue.put(deadline, WorldEvent::Deadline(rank.0));
                 }
             }
         }
@@ -278,18 +278,18 @@ impl<E: Engine> Nodes<E> {
         }
         let mut events = std::mem::take(&mut self.events);
         let Some(now) = self.queue.take_instant(&mut events) else { return self.check_no_deadline_is_left() };
-        if events.iter().any(|event| matches!(event, Event::Network(_))) {
+        if events.iter().any(|event| matches!(event, WorldEvent::Network(_))) {
             self.network_instant(now, &events);
         }
         for event in events.drain(..) {
             match event {
-                Event::Network(_) => {}
-                Event::Processor(rank, processor) => self.processor_done(rank, processor),
-                Event::Communication(rank) => self.communication_done(rank),
-                Event::Deadline(rank) => self.deadline_passed(rank),
-                Event::Broadcast(number) => self.broadcast_arrived(number),
-                Event::Wake(operation) => self.wake(operation),
-                Event::Birth(node) => self.source_ready(node),
+                WorldEvent::Network(_) => {}
+                WorldEvent::Processor(rank, processor) => self.processor_done(rank, processor),
+                WorldEvent::Communication(rank) => self.communication_done(rank),
+                WorldEvent::Deadline(rank) => self.deadline_passed(rank),
+                WorldEvent::Broadcast(number) => self.broadcast_arrived(number),
+                WorldEvent::Wake(operation) => self.wake(operation),
+                WorldEvent::Birth(node) => self.source_ready(node),
             }
         }
         self.events = events;
@@ -304,17 +304,17 @@ impl<E: Engine> Nodes<E> {
 
     /// Nothing happens any more. An error if a rank waits for a deadline that is too late to be counted.
     fn check_no_deadline_is_left(&self) -> Result<bool> {
-        let waits = |node: &Node| node.matching.posted().any(|receive| receive.deadline.is_some());
+        let waits = |node: &NodeState| node.matching.posted().any(|receive| receive.deadline.is_some());
         match (0_u32..).zip(&self.nodes).find(|(_, node)| waits(node)) {
-            Some((rank, _)) => Err(beyond(Event::Deadline(rank).describe())),
+            Some((rank, _)) => Err(beyond(WorldEvent::Deadline(rank).describe())),
             None => Ok(false),
         }
     }
 
     /// Hands the network its events of an instant, and acts on its notices.
-    fn network_instant(&mut self, now: Time, events: &[Event]) {
+    fn network_instant(&mut self, now: Time, events: &[WorldEvent]) {
         let of_the_network = events.iter().filter_map(|event| match event {
-            Event::Network(event) => Some(*event),
+            WorldEvent::Network(event) => Some(*event),
             _ => None,
         });
         let mut notices = std::mem::take(&mut self.notices);
@@ -347,11 +347,11 @@ impl<E: Engine> Nodes<E> {
         let node = &mut self.nodes[rank as usize];
         if let Some(receive) = node.matching.withdraw(|receive| receive.deadline == Some(now)) {
             node.statistics.receive_idle += now.since(receive.posted);
-            self.finish(rank, receive.operation, Outcome::Late);
+            self.finish(rank, receive.operation, OperationStatus::Late);
         }
     }
 
-    fn finish(&mut self, rank: u32, operation: u32, result: Outcome) {
+    fn finish(&mut self, rank: u32, operation: u32, result: OperationStatus) {
         self.done.push_back(Done { rank: Rank(rank), operation, result });
     }
 
@@ -383,7 +383,7 @@ impl<E: Engine> Nodes<E> {
 
     /// Ends the run: what the network did, what each rank waited for, messages sent.
     pub fn end(self) -> (Recorder, Vec<RankStatistics>, u64) {
-        let statistics = |node: &Node| {
+        let statistics = |node: &NodeState| {
             let send_away = Duration::from_picoseconds(u64::try_from(node.away).unwrap_or(u64::MAX));
             RankStatistics { send_away, ..node.statistics }
         };

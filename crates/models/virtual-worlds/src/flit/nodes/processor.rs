@@ -7,7 +7,7 @@ use quantities::{Bytes, Duration, Rank, Rate, Time};
 use super::communication::{System, Task};
 use super::control::Control;
 use super::messages::Letter;
-use super::{Event, Nodes, Outcome, Receive};
+use super::{Nodes, OperationStatus, Receive, WorldEvent};
 use crate::flit::network::Engine;
 
 /// When forwarding has delayed a piece of work this often, each time by as long as packets were forwarded meanwhile,
@@ -17,7 +17,7 @@ const MOST_HELD_UP: u32 = 2_000;
 
 /// The work of a processor.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Work {
+pub(super) enum ProcessorWork {
     /// Get ready for the first message, which takes this long.
     WarmUp(Duration),
     /// Set a message up and hand it over.
@@ -57,18 +57,18 @@ impl<E: Engine> Nodes<E> {
         self.nodes[to.0 as usize].in_transit.add(from.0, tag, number, letter);
         let cold = std::mem::take(&mut self.nodes[from.0 as usize].cold_send);
         self.warm_up(from, processor, cold);
-        self.process(from, processor, Work::Send(letter));
+        self.process(from, processor, ProcessorWork::Send(letter));
     }
 
     /// A processor gets ready for the rank's first message in that direction, if that has a cost; a receiver that has
     /// to wait for a message does so meanwhile.
     pub(super) fn warm_up(&mut self, rank: Rank, processor: u16, cold: Duration) {
         if !cold.is_zero() {
-            self.process(rank, processor, Work::WarmUp(cold));
+            self.process(rank, processor, ProcessorWork::WarmUp(cold));
         }
     }
 
-    pub(super) fn process(&mut self, rank: Rank, processor: u16, work: Work) {
+    pub(super) fn process(&mut self, rank: Rank, processor: u16, work: ProcessorWork) {
         self.nodes[rank.0 as usize].processors[usize::from(processor)].add(work);
         self.run_processor(rank.0, processor);
     }
@@ -83,7 +83,7 @@ impl<E: Engine> Nodes<E> {
             if !time.is_zero() {
                 self.nodes[rank as usize].processors[index].begin(work);
                 let end = self.now() + time;
-                self.queue.put(end, Event::Processor(rank, processor));
+                self.queue.put(end, WorldEvent::Processor(rank, processor));
                 return;
             }
             self.nodes[rank as usize].processors[index].settle(true);
@@ -92,26 +92,31 @@ impl<E: Engine> Nodes<E> {
         }
     }
 
-    fn report_start(&mut self, rank: u32, work: &Work) {
+    fn report_start(&mut self, rank: u32, work: &ProcessorWork) {
         match *work {
-            Work::Send(letter) => self.finish(rank, self.letters[letter].sending.0, Outcome::Started),
-            Work::Compute { operation, .. } => self.finish(rank, operation, Outcome::Started),
-            Work::WarmUp(_) | Work::Receive(_) | Work::Broadcast(_) | Work::TakeBroadcast { .. } => {}
+            ProcessorWork::Send(letter) => self.finish(rank, self.letters[letter].sending.0, OperationStatus::Started),
+            ProcessorWork::Compute { operation, .. } => self.finish(rank, operation, OperationStatus::Started),
+            ProcessorWork::WarmUp(_)
+            | ProcessorWork::Receive(_)
+            | ProcessorWork::Broadcast(_)
+            | ProcessorWork::TakeBroadcast { .. } => {}
         }
     }
 
     /// How long `work` takes from now on; what forwarding still needs comes first.
-    fn time_of(&mut self, rank: u32, processor: u16, work: &Work) -> Duration {
+    fn time_of(&mut self, rank: u32, processor: u16, work: &ProcessorWork) -> Duration {
         let costs = &self.costs;
         let copied = |size: Bytes, at: Option<Rate>| at.map_or(Duration::ZERO, |rate| rate.time_of(size));
         let own = match *work {
-            Work::Send(letter) => costs.processor_send + copied(self.letters[letter].message.size(), costs.copy_rate),
-            Work::Receive(letter) => {
+            ProcessorWork::Send(letter) => {
+                costs.processor_send + copied(self.letters[letter].message.size(), costs.copy_rate)
+            }
+            ProcessorWork::Receive(letter) => {
                 costs.processor_receive + copied(self.letters[letter].message.size(), costs.copy_out_rate)
             }
-            Work::WarmUp(cold) => cold,
-            Work::Compute { work, .. } => work,
-            Work::Broadcast(_) | Work::TakeBroadcast { .. } => {
+            ProcessorWork::WarmUp(cold) => cold,
+            ProcessorWork::Compute { work, .. } => work,
+            ProcessorWork::Broadcast(_) | ProcessorWork::TakeBroadcast { .. } => {
                 self.control.as_ref().map_or(Duration::ZERO, Control::overhead)
             }
         };
@@ -131,7 +136,7 @@ impl<E: Engine> Nodes<E> {
             if resource.held_up > MOST_HELD_UP {
                 self.starved = Some(rank);
             }
-            self.queue.put(now + stolen, Event::Processor(rank, processor));
+            self.queue.put(now + stolen, WorldEvent::Processor(rank, processor));
             return;
         }
         if let Some(work) = resource.end() {
@@ -140,20 +145,20 @@ impl<E: Engine> Nodes<E> {
         self.run_processor(rank, processor);
     }
 
-    fn complete(&mut self, rank: u32, work: Work) {
+    fn complete(&mut self, rank: u32, work: ProcessorWork) {
         match work {
-            Work::WarmUp(_) => {}
-            Work::Compute { operation, .. } => self.finish(rank, operation, Outcome::Over),
-            Work::Send(letter) => {
+            ProcessorWork::WarmUp(_) => {}
+            ProcessorWork::Compute { operation, .. } => self.finish(rank, operation, OperationStatus::Over),
+            ProcessorWork::Send(letter) => {
                 let operation = self.letters[letter].sending.0;
                 self.hand_over(rank, letter);
                 if self.costs.send == SendMode::NonBlocking {
-                    self.finish(rank, operation, Outcome::Over);
+                    self.finish(rank, operation, OperationStatus::Over);
                 }
             }
-            Work::Receive(letter) => self.completed(rank, letter),
-            Work::Broadcast(number) => self.broadcast(number),
-            Work::TakeBroadcast { number, operation } => self.broadcast_received(rank, number, operation),
+            ProcessorWork::Receive(letter) => self.completed(rank, letter),
+            ProcessorWork::Broadcast(number) => self.broadcast(number),
+            ProcessorWork::TakeBroadcast { number, operation } => self.broadcast_received(rank, number, operation),
         }
     }
 
@@ -177,7 +182,7 @@ impl<E: Engine> Nodes<E> {
         let to = *to;
         let node = &mut self.nodes[to.0 as usize];
         node.statistics.receive_idle += now.since(receive.posted);
-        self.process(to, receive.processor, Work::Receive(letter));
+        self.process(to, receive.processor, ProcessorWork::Receive(letter));
     }
 
     /// The program has its message.
@@ -185,7 +190,7 @@ impl<E: Engine> Nodes<E> {
         let Letter { from, tag, message, receiving, sent, arrived, .. } = &mut self.letters[letter];
         let received = Received { from: *from, tag: Tag(*tag), message: std::mem::take(message) };
         let (operation, outcome) =
-            (receiving.0, Outcome::Received(received, Passage { sent: *sent, arrived: *arrived }));
+            (receiving.0, OperationStatus::Received(received, Passage { sent: *sent, arrived: *arrived }));
         if self.costs.send == (SendMode::Synchronous { acknowledged: Acknowledged::OnReceive }) {
             self.communicate(rank, Task::SendSystem(letter, System::Acknowledgement));
         }

@@ -4,7 +4,7 @@ use machines::model::FlitNetwork;
 use quantities::{Duration, Time};
 
 use super::decision::{Decision, decide};
-use super::run::{Phase, Progress, Traffic};
+use super::run::{OpenLoop, Phase, Progress};
 use super::tally::{MeasuredPackets, Totals};
 use super::{Distribution, Evidence, Offer, Outcome, Packets, Sign, Verdict, Windows};
 use crate::flit::network::Engine;
@@ -34,7 +34,7 @@ const LEAST_LIMIT: u64 = 500;
 const LIMIT_OF_ZERO_LOAD: f64 = 5.0;
 
 /// The result of a measurement.
-struct Found {
+struct Measurement {
     decision: Decision,
     evidence: Option<Evidence>,
     totals: Totals,
@@ -74,7 +74,7 @@ pub(super) struct Course {
     batches: Vec<Totals>,
     /// The totals, and how long channels had been busy, when the measurement began.
     at_measurement: (Totals, Vec<Duration>),
-    found: Option<Found>,
+    found: Option<Measurement>,
 }
 
 impl Course {
@@ -134,7 +134,7 @@ impl Course {
     }
 
     /// Acts on the end of a period. Returns the verdict if the run ends with it.
-    pub(super) fn period_ended<E: Engine>(&mut self, now: Time, traffic: &mut Traffic<'_, E>) -> Option<Verdict> {
+    pub(super) fn period_ended<E: Engine>(&mut self, now: Time, traffic: &mut OpenLoop<'_, E>) -> Option<Verdict> {
         self.cycles += self.step;
         let totals = traffic.totals(now);
         self.before = (self.cycles > self.step).then_some(self.recent);
@@ -161,7 +161,7 @@ impl Course {
     }
 
     /// The verdict, if the last packet that counts has arrived.
-    pub(super) fn drained<E: Engine>(&self, traffic: &Traffic<'_, E>) -> Option<Verdict> {
+    pub(super) fn drained<E: Engine>(&self, traffic: &OpenLoop<'_, E>) -> Option<Verdict> {
         let found = self.found.as_ref().filter(|_| self.phase == Phase::Drain)?;
         if traffic.tally.measured.latencies.count < found.totals.born {
             return None;
@@ -195,7 +195,7 @@ impl Course {
         alike(old, new) && alike(before.arrived as f64, self.recent.arrived as f64)
     }
 
-    fn begin_measurement<E: Engine>(&mut self, now: Time, traffic: &mut Traffic<'_, E>) {
+    fn begin_measurement<E: Engine>(&mut self, now: Time, traffic: &mut OpenLoop<'_, E>) {
         self.enter(Phase::Measurement);
         self.measurement_began = self.cycles;
         if self.windows.measure.is_none() {
@@ -208,7 +208,7 @@ impl Course {
     }
 
     /// Acts on `passed` measured cycles, if a batch is full or the measurement is over.
-    fn measured_up_to<E: Engine>(&mut self, passed: u64, now: Time, traffic: &mut Traffic<'_, E>) -> Option<Verdict> {
+    fn measured_up_to<E: Engine>(&mut self, passed: u64, now: Time, traffic: &mut OpenLoop<'_, E>) -> Option<Verdict> {
         if passed == self.batch_end(self.batches.len() as u64) {
             self.batches.push(self.at_period.since(&self.at_batch));
             self.at_batch = self.at_period;
@@ -225,7 +225,7 @@ impl Course {
         traffic.tally.end_measurement(now);
         let (before, busy_before) = &self.at_measurement;
         let busy = traffic.busy().iter().zip(busy_before).map(|(&after, &before)| after - before).collect();
-        self.found = Some(Found { decision, evidence, totals: self.at_period.since(before), busy });
+        self.found = Some(Measurement { decision, evidence, totals: self.at_period.since(before), busy });
         self.enter(Phase::Drain);
         match decision {
             Decision::Saturated(sign) => Some(Verdict::Saturated(sign)),
@@ -247,7 +247,7 @@ impl Course {
         picoseconds / self.cycle.picoseconds() as f64
     }
 
-    pub(super) fn outcome<E: Engine>(self, verdict: Verdict, mut traffic: Traffic<'_, E>) -> Outcome {
+    pub(super) fn outcome<E: Engine>(self, verdict: Verdict, mut traffic: OpenLoop<'_, E>) -> Outcome {
         let flit_hops = traffic.flit_hops();
         let complete = self.drained(&traffic).is_some();
         let evidence = self.found.as_ref().and_then(|found| found.evidence);

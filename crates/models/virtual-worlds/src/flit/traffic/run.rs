@@ -48,7 +48,7 @@ pub fn run<E: Engine>(
     watch: &mut dyn FnMut(Progress) -> bool,
 ) -> Result<Outcome, Unfit> {
     let offer = Offer::new(network, load)?;
-    let mut traffic: Traffic<'_, E> = Traffic::new(network, &offer, load.seed);
+    let mut traffic: OpenLoop<'_, E> = OpenLoop::new(network, &offer, load.seed);
     let mut course = Course::new(network, &offer, windows);
     traffic.tick_at(course.next_tick());
     let verdict = loop {
@@ -71,7 +71,7 @@ pub fn run<E: Engine>(
 
 /// What happens next in a run.
 #[derive(Clone, Copy, Debug)]
-enum Event {
+enum TrafficEvent {
     Network(NetworkEvent),
     Birth(NodeId),
     /// A period ends.
@@ -81,7 +81,7 @@ enum Event {
 /// The events to come.
 #[derive(Debug, Default)]
 struct Queue {
-    events: EventQueue<Event>,
+    events: EventQueue<TrafficEvent>,
     /// How many of them are the network's.
     network: usize,
 }
@@ -90,12 +90,12 @@ impl Schedule for Queue {
     #[inline]
     fn at(&mut self, time: Time, event: NetworkEvent) {
         self.network += 1;
-        self.events.put(time, Event::Network(event));
+        self.events.put(time, TrafficEvent::Network(event));
     }
 }
 
 /// Sources, network and sinks.
-pub(super) struct Traffic<'a, E> {
+pub(super) struct OpenLoop<'a, E> {
     network: &'a FlitNetwork,
     engine: E,
     sources: Sources,
@@ -104,21 +104,21 @@ pub(super) struct Traffic<'a, E> {
     queue: Queue,
     /// Whether a period has ended at the present instant, of which more may come.
     ticks: bool,
-    batch: Vec<Event>,
+    batch: Vec<TrafficEvent>,
     events: Vec<NetworkEvent>,
     /// The sources that can inject a packet, if they have one by now.
     free: Vec<NodeId>,
     notices: Vec<Notice>,
 }
 
-impl<'a, E: Engine> Traffic<'a, E> {
-    fn new(network: &'a Arc<FlitNetwork>, offer: &Offer, seed: u64) -> Traffic<'a, E> {
+impl<'a, E: Engine> OpenLoop<'a, E> {
+    fn new(network: &'a Arc<FlitNetwork>, offer: &Offer, seed: u64) -> OpenLoop<'a, E> {
         let sources = Sources::new(network, offer.clone(), seed, |_| true);
         let mut queue = Queue::default();
         for node in (0..network.injection.len() as u32).map(NodeId) {
-            queue.events.put(sources.next(node), Event::Birth(node));
+            queue.events.put(sources.next(node), TrafficEvent::Birth(node));
         }
-        Traffic {
+        OpenLoop {
             network,
             engine: E::new(network, seed, false),
             sources,
@@ -134,7 +134,7 @@ impl<'a, E: Engine> Traffic<'a, E> {
     }
 
     fn tick_at(&mut self, time: Time) {
-        self.queue.events.put(time, Event::Tick);
+        self.queue.events.put(time, TrafficEvent::Tick);
     }
 
     /// Processes the next events; returns the time if a period has ended with them.
@@ -142,9 +142,9 @@ impl<'a, E: Engine> Traffic<'a, E> {
         let now = self.queue.events.take_instant(&mut self.batch)?;
         for event in self.batch.drain(..) {
             match event {
-                Event::Network(event) => self.events.push(event),
-                Event::Birth(node) => self.free.push(node),
-                Event::Tick => self.ticks = true,
+                TrafficEvent::Network(event) => self.events.push(event),
+                TrafficEvent::Birth(node) => self.free.push(node),
+                TrafficEvent::Tick => self.ticks = true,
             }
         }
         if !self.events.is_empty() {
@@ -185,7 +185,7 @@ impl<'a, E: Engine> Traffic<'a, E> {
     fn inject(&mut self, now: Time, source: NodeId) {
         let birth = self.sources.next(source);
         if birth > now {
-            self.queue.events.put(birth, Event::Birth(source));
+            self.queue.events.put(birth, TrafficEvent::Birth(source));
             return;
         }
         let (order, born) = self.sources.inject(source, self.tally.next_token());

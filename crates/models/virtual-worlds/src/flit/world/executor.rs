@@ -65,12 +65,12 @@ impl<E: Engine> Machine for Running<'_, E> {
             self.stop.go_on(|| self.nodes.reached())?;
             if let Some(done) = self.nodes.next_done() {
                 let event = match done.result {
-                    nodes::Outcome::Received(received, passage) => {
+                    nodes::OperationStatus::Received(received, passage) => {
                         Event::Completed(Ok(Outcome::Received(received, passage)))
                     }
-                    nodes::Outcome::Late => Event::Completed(Err(Error::Deadline(self.nodes.now()))),
-                    nodes::Outcome::Over => Event::Completed(Ok(Outcome::Done)),
-                    nodes::Outcome::Started => Event::Started,
+                    nodes::OperationStatus::Late => Event::Completed(Err(Error::Deadline(self.nodes.now()))),
+                    nodes::OperationStatus::Over => Event::Completed(Ok(Outcome::Done)),
+                    nodes::OperationStatus::Started => Event::Started,
                 };
                 let (rank, number, at) = (done.rank, done.operation, self.nodes.now());
                 return Ok(Some(OperationEvent { rank, number, at, event }));

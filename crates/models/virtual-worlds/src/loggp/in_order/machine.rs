@@ -26,7 +26,7 @@ use crate::stop::{ProgressSnapshot, Stop};
 pub(super) struct InOrder {
     costs: Costs,
     ranks: Vec<RankState>,
-    queue: EventQueue<Event>,
+    queue: EventQueue<MachineEvent>,
     instant: Instant,
     flights: Flights,
     messages: u64,
@@ -73,7 +73,7 @@ struct Posted {
 
 /// An event.
 #[derive(Clone, Copy, Debug)]
-enum Event {
+enum MachineEvent {
     /// The message with this number has arrived.
     Arrival(u32),
     /// A processor takes this operation up.
@@ -90,9 +90,9 @@ enum Event {
 /// deadline.
 #[derive(Debug, Default)]
 struct Instant {
-    events: Vec<Event>,
+    events: Vec<MachineEvent>,
     arrivals: VecDeque<u32>,
-    over: VecDeque<Event>,
+    over: VecDeque<MachineEvent>,
     deadlines: VecDeque<Rank>,
 }
 
@@ -123,7 +123,7 @@ impl Flights {
         self.flights.len() as u32 - 1
     }
 
-    fn look(&self, number: u32) -> Option<&Flight> {
+    fn get(&self, number: u32) -> Option<&Flight> {
         self.flights[number as usize].as_ref()
     }
 
@@ -149,7 +149,7 @@ impl InOrder {
     /// The messages that no receive took, by receiver, sender and tag.
     pub(super) fn unexpected(&self) -> Vec<Unexpected> {
         let of = |(to, rank): (Rank, &RankState)| {
-            let request = |message| self.flights.look(message).and_then(|flight| request_of(flight.send.number));
+            let request = |message| self.flights.get(message).and_then(|flight| request_of(flight.send.number));
             let unexpected =
                 |(from, tag, message)| Unexpected { to, from: Rank(from), tag: Tag(tag), request: request(message) };
             rank.matching.kept().map(unexpected).collect::<Vec<_>>()
@@ -168,28 +168,28 @@ impl InOrder {
     fn check_no_deadline_is_left(&self) -> Result<()> {
         let waits = |rank: &RankState| rank.matching.posted().any(|posted| posted.deadline.is_some());
         match (0..).map(Rank).zip(&self.ranks).find(|(_, rank)| waits(rank)) {
-            Some((rank, _)) => Err(beyond(self.describe(Event::Deadline(rank)))),
+            Some((rank, _)) => Err(beyond(self.describe(MachineEvent::Deadline(rank)))),
             None => Ok(()),
         }
     }
 
     /// What `event` would end, in words.
-    fn describe(&self, event: Event) -> String {
-        let flight = |number: u32| match self.flights.look(number) {
+    fn describe(&self, event: MachineEvent) -> String {
+        let flight = |number: u32| match self.flights.get(number) {
             Some(Flight { to, letter, .. }) => format!("a message from rank {} to rank {to}", letter.from),
             None => "a message".to_owned(),
         };
         match event {
-            Event::Arrival(number) | Event::Received(_, number) => flight(number),
-            Event::Started(rank, _) | Event::Done(rank, _) => format!("an operation of rank {rank}"),
-            Event::Deadline(rank) => format!("a wait of rank {rank}"),
+            MachineEvent::Arrival(number) | MachineEvent::Received(_, number) => flight(number),
+            MachineEvent::Started(rank, _) | MachineEvent::Done(rank, _) => format!("an operation of rank {rank}"),
+            MachineEvent::Deadline(rank) => format!("a wait of rank {rank}"),
         }
     }
 
     /// A processor takes an operation up at `start`.
     fn start_at(&mut self, start: Time, operation: Served) {
         if operation.reports_start {
-            self.queue.put(start, Event::Started(operation.rank, operation.number));
+            self.queue.put(start, MachineEvent::Started(operation.rank, operation.number));
         }
     }
 
@@ -207,13 +207,13 @@ impl InOrder {
         self.start_at(start, send);
         let waits = self.costs.waits_for_receiver(size);
         if !waits {
-            self.queue.put(sent, Event::Done(from, number));
+            self.queue.put(sent, MachineEvent::Done(from, number));
         }
         self.messages += 1;
         let arrival = self.costs.arrival(start);
         let letter = Letter::new(from, tag, called, arrival, message);
         let flight = self.flights.add(Flight { to, letter, send, sent: waits.then_some(sent) });
-        self.queue.put(arrival, Event::Arrival(flight));
+        self.queue.put(arrival, MachineEvent::Arrival(flight));
     }
 
     fn receive(&mut self, receive: Served, pattern: MatchPattern, deadline: Option<Time>) {
@@ -226,7 +226,7 @@ impl InOrder {
             None => {
                 matching.post(pattern, posted);
                 if let Some(deadline) = deadline.filter(|deadline| *deadline < Time::NEVER) {
-                    self.queue.put(deadline, Event::Deadline(rank));
+                    self.queue.put(deadline, MachineEvent::Deadline(rank));
                 }
             }
         }
@@ -239,12 +239,12 @@ impl InOrder {
         let end = start + work;
         processors.keep(processor, end);
         self.start_at(start, computation);
-        self.queue.put(end, Event::Done(rank, number));
+        self.queue.put(end, MachineEvent::Done(rank, number));
     }
 
     /// A message has arrived: a posted receive takes it, if one fits.
     fn arrive(&mut self, number: u32) {
-        let Some(Flight { to, letter, .. }) = self.flights.look(number) else { return };
+        let Some(Flight { to, letter, .. }) = self.flights.get(number) else { return };
         let (from, tag) = (letter.from.0, letter.tag.0);
         let matching = &mut self.ranks[to.0 as usize].matching;
         match matching.match_receive(from, tag) {
@@ -256,7 +256,7 @@ impl InOrder {
     /// Hands a message that has arrived to a receive; a sender that waited for this goes on.
     fn deliver(&mut self, posted: Posted, number: u32) {
         let now = self.queue.now();
-        let Some(&Flight { to, ref letter, send, sent }) = self.flights.look(number) else { return };
+        let Some(&Flight { to, ref letter, send, sent }) = self.flights.get(number) else { return };
         let (size, Served { processor, interface, .. }) = (letter.size(), posted.receive);
         let receiver = &mut self.ranks[to.0 as usize];
         let taken = now.max(receiver.processors.get(processor)).max(receiver.may_receive.get(interface));
@@ -265,10 +265,10 @@ impl InOrder {
         receiver.may_receive.keep(interface, taken + self.costs.occupying(size));
         let idle = letter.arrival.since(posted.at);
         receiver.statistics.receive_idle += idle;
-        self.queue.put(end, Event::Received(posted.receive.number, number));
+        self.queue.put(end, MachineEvent::Received(posted.receive.number, number));
         if let Some(sent) = sent {
             self.ranks[send.rank.0 as usize].may_send.keep(send.interface, taken);
-            self.queue.put(sent.max(taken), Event::Done(send.rank, send.number));
+            self.queue.put(sent.max(taken), MachineEvent::Done(send.rank, send.number));
         }
     }
 
@@ -281,32 +281,34 @@ impl InOrder {
     }
 
     /// Sorts the events of the present instant; returns whether there were any.
-    fn look(&mut self) -> bool {
+    fn sort_instant(&mut self) -> bool {
         let Instant { events, arrivals, over, deadlines } = &mut self.instant;
         let any = self.queue.take_instant(events).is_some();
         for event in events.drain(..) {
             match event {
-                Event::Arrival(flight) => arrivals.push_back(flight),
-                Event::Started(..) | Event::Done(..) | Event::Received(..) => over.push_back(event),
-                Event::Deadline(rank) => deadlines.push_back(rank),
+                MachineEvent::Arrival(flight) => arrivals.push_back(flight),
+                MachineEvent::Started(..) | MachineEvent::Done(..) | MachineEvent::Received(..) => {
+                    over.push_back(event)
+                }
+                MachineEvent::Deadline(rank) => deadlines.push_back(rank),
             }
         }
         any
     }
 
-    fn operation_event(&mut self, event: Event) -> Option<OperationEvent> {
+    fn operation_event(&mut self, event: MachineEvent) -> Option<OperationEvent> {
         use endpoint::Event::{Completed as Ended, Started};
         let (rank, number, event) = match event {
-            Event::Started(rank, number) => (rank, number, Started),
-            Event::Done(rank, number) => (rank, number, Ended(Ok(Outcome::Done))),
-            Event::Received(number, flight) => {
+            MachineEvent::Started(rank, number) => (rank, number, Started),
+            MachineEvent::Done(rank, number) => (rank, number, Ended(Ok(Outcome::Done))),
+            MachineEvent::Received(number, flight) => {
                 let Flight { to, letter, .. } = self.flights.take(flight)?;
                 let Letter { from, tag, called: sent, arrival: arrived, .. } = letter;
                 let message = letter.into_message();
                 let received = Received { from, tag, message };
                 (to, number, Ended(Ok(Outcome::Received(received, Passage { sent, arrived }))))
             }
-            Event::Arrival(_) | Event::Deadline(_) => return None,
+            MachineEvent::Arrival(_) | MachineEvent::Deadline(_) => return None,
         };
         Some(OperationEvent { rank, number, at: self.queue.now(), event })
     }
@@ -318,7 +320,7 @@ impl InOrder {
             Operation::Compute(work) => self.compute(by, work),
             Operation::Sleep(until) => {
                 self.start_at(self.queue.now(), by);
-                self.queue.put(until.max(self.queue.now()), Event::Done(by.rank, by.number));
+                self.queue.put(until.max(self.queue.now()), MachineEvent::Done(by.rank, by.number));
             }
             // Refused earlier.
             Operation::Multicast(_) | Operation::ReceiveMulticast(_) => {}
@@ -362,7 +364,7 @@ impl Machine for InOrder {
                 return Err(beyond(self.describe(event)));
             }
             if self.queue.has_present() {
-                self.look();
+                self.sort_instant();
             }
             if let Some(flight) = self.instant.arrivals.pop_front() {
                 self.arrive(flight);
@@ -374,7 +376,7 @@ impl Machine for InOrder {
                 if let Some(over) = self.deadline(rank) {
                     return Ok(Some(over));
                 }
-            } else if !self.look() {
+            } else if !self.sort_instant() {
                 return self.check_no_deadline_is_left().map(|()| None);
             }
         }

@@ -28,7 +28,7 @@ pub(super) struct OnArrival {
     tasks: Tasks,
     /// The deadlines of receives that have one, by number.
     deadlines: BTreeMap<u32, Time>,
-    queue: EventQueue<Event>,
+    queue: EventQueue<TaskEvent>,
     instant: Instant,
     /// The tasks begun since the last event.
     begun: Vec<u32>,
@@ -59,7 +59,7 @@ struct Posted {
 
 /// An event; of events at one time, the lowest sequence number is first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Event {
+struct TaskEvent {
     sequence: u64,
     task: u32,
     action: Action,
@@ -84,16 +84,16 @@ const LAST: u64 = u64::MAX;
 #[derive(Debug, Default)]
 struct Instant {
     /// Those known when it began, and how many of them have been processed.
-    known: Vec<Event>,
+    known: Vec<TaskEvent>,
     happened: usize,
     /// Those added since.
-    added: BinaryHeap<Reverse<Event>>,
-    taken: Vec<Event>,
+    added: BinaryHeap<Reverse<TaskEvent>>,
+    taken: Vec<TaskEvent>,
 }
 
 impl Instant {
     #[inline]
-    fn next(&mut self, queue: &mut EventQueue<Event>) -> Option<Event> {
+    fn next(&mut self, queue: &mut EventQueue<TaskEvent>) -> Option<TaskEvent> {
         if queue.has_present() {
             queue.take_instant(&mut self.taken);
             self.added.extend(self.taken.drain(..).map(Reverse));
@@ -171,7 +171,7 @@ impl OnArrival {
     /// Checks that nothing would happen later than can be counted; once nothing more is `left`, that no deadline is too
     /// late, either.
     fn check_end_of_time(&self, left: bool) -> Result<()> {
-        if let Some(Event { task, action, .. }) = self.queue.beyond() {
+        if let Some(TaskEvent { task, action, .. }) = self.queue.beyond() {
             let rank = if action == Action::Deadline { Rank(task) } else { self.tasks[task].rank };
             return Err(beyond(format_args!("what rank {rank} does")));
         }
@@ -202,7 +202,7 @@ impl OnArrival {
             let free = self.ranks[task.rank.0 as usize].resources.processor_free_from(task.processor);
             let time = task.time.max(free).max(self.queue.now());
             let sequence = self.next_sequence();
-            self.queue.put(time, Event { sequence, task: number, action: Action::Begin });
+            self.queue.put(time, TaskEvent { sequence, task: number, action: Action::Begin });
         }
         self.begun.clear();
     }
@@ -224,12 +224,12 @@ impl OnArrival {
         if free_from <= now {
             self.start_task(number, task, now);
         } else if resources.wait(needs, WaitingTask { sequence, task: number, since: now }) {
-            self.queue.put(free_from, Event { sequence, task: number, action: Action::TryAgain });
+            self.queue.put(free_from, TaskEvent { sequence, task: number, action: Action::TryAgain });
         }
     }
 
     /// Begins the head of a queue, if it is still the task with that number and the resources it needs are now free.
-    fn try_again(&mut self, event: Event) {
+    fn try_again(&mut self, event: TaskEvent) {
         let (now, task) = (self.queue.now(), self.tasks[event.task]);
         let (needs, rank) = (task.needs(), task.processor_rank());
         let resources = &mut self.rank(rank).resources;
@@ -243,7 +243,7 @@ impl OnArrival {
         let resources = &self.rank(rank).resources;
         if let Some(next) = resources.head(needs) {
             let free_from = resources.free_from(needs).max(now);
-            self.queue.put(free_from, Event { sequence: next.sequence, task: next.task, action: Action::TryAgain });
+            self.queue.put(free_from, TaskEvent { sequence: next.sequence, task: next.task, action: Action::TryAgain });
         }
     }
 
@@ -281,7 +281,7 @@ impl OnArrival {
         self.messages += 1;
         self.tasks[number] = Task { kind: Kind::Message, time: start, ..task };
         let sequence = self.next_sequence();
-        self.queue.put(costs.arrival(start), Event { sequence, task: number, action: Action::Begin });
+        self.queue.put(costs.arrival(start), TaskEvent { sequence, task: number, action: Action::Begin });
         self.started(task);
         if !costs.waits_for_receiver(size) {
             self.finished(task, end);
@@ -324,7 +324,7 @@ impl OnArrival {
             let deadline = Time::from_picoseconds(task.amount).max(now);
             self.deadlines.insert(task.number, deadline);
             if deadline < Time::NEVER {
-                self.queue.put(deadline, Event { sequence: LAST, task: task.rank.0, action: Action::Deadline });
+                self.queue.put(deadline, TaskEvent { sequence: LAST, task: task.rank.0, action: Action::Deadline });
             }
         }
     }
@@ -396,7 +396,7 @@ impl OnArrival {
 
     fn report_at(&mut self, task: u32, time: Time) {
         let sequence = self.next_sequence();
-        self.queue.put(time, Event { sequence, task, action: Action::Report });
+        self.queue.put(time, TaskEvent { sequence, task, action: Action::Report });
     }
 
     /// Notifies the rank that began a task that it is over at `at`.

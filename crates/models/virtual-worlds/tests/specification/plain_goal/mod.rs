@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 use machines::model::LogGp;
 use quantities::Time;
-use replay::goal::{Block, OperationId, OperationKind, Schedule};
+use replay::goal::{OperationId, OperationKind, RankOperations, Schedule};
 
 /// Something that wants to happen: time, order of creation, rank, and what.
 type Candidate = (u64, u64, usize, Action);
@@ -31,7 +31,7 @@ struct RankModel {
 }
 
 struct Model<'a> {
-    blocks: Vec<Block<'a>>,
+    blocks: Vec<RankOperations<'a>>,
     ranks: Vec<RankModel>,
     candidates: Vec<Candidate>,
     created: u64,
@@ -42,7 +42,8 @@ struct Model<'a> {
 
 /// When each rank finishes; nothing if the schedule does not end.
 pub fn finish(model: &LogGp, schedule: &Schedule) -> Option<Vec<Time>> {
-    let blocks: Vec<Block<'_>> = (0..schedule.size()).map(|rank| schedule.block(quantities::Rank(rank))).collect();
+    let blocks: Vec<RankOperations<'_>> =
+        (0..schedule.size()).map(|rank| schedule.block(quantities::Rank(rank))).collect();
     let costs = [model.latency, model.overhead, model.gap, model.gap_per_byte, model.overhead_per_byte];
     let mut model = Model {
         ranks: blocks.iter().map(|_| RankModel::default()).collect(),

@@ -2,7 +2,7 @@
 
 use super::element::Element;
 use crate::cells::quoted;
-use crate::traffic_matrix::error::{Place, Problem};
+use crate::traffic_matrix::error::{PlaceInFile, Problem};
 
 /// The beginning of every such file.
 const MAGIC: &[u8] = b"\x93NUMPY";
@@ -11,7 +11,7 @@ const LONGEST: usize = 10_000;
 
 /// The contents of a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Header {
+pub(super) struct NpyHeader {
     pub(super) element: Element,
     pub(super) fortran_order: bool,
     pub(super) rows: usize,
@@ -19,11 +19,11 @@ pub(super) struct Header {
 }
 
 /// What is wrong, and where.
-type LocatedProblem = (Place, Problem);
+type LocatedProblem = (PlaceInFile, Problem);
 
 /// The header, and the data after it.
-pub(super) fn parse(content: &[u8]) -> Result<(Header, &[u8]), LocatedProblem> {
-    let wrong = |byte, found: String, allowed: &str| (Place::Byte(byte), Problem::format(found, allowed));
+pub(super) fn parse(content: &[u8]) -> Result<(NpyHeader, &[u8]), LocatedProblem> {
+    let wrong = |byte, found: String, allowed: &str| (PlaceInFile::Byte(byte), Problem::format(found, allowed));
     let rest = content.strip_prefix(MAGIC);
     let rest = rest.ok_or_else(|| wrong(0, "something else".to_string(), "the letters with which .npy files begin"))?;
     let (length_bytes, rest) = match rest {
@@ -40,29 +40,29 @@ pub(super) fn parse(content: &[u8]) -> Result<(Header, &[u8]), LocatedProblem> {
     }
     let (text, data) =
         rest.split_at_checked(length).ok_or_else(|| truncated(content.len(), "a header as long as it says"))?;
-    let text = std::str::from_utf8(text).map_err(|_| (Place::Byte(begin), Problem::NotText))?;
-    let mut reader = Reader { text, at: 0 };
+    let text = std::str::from_utf8(text).map_err(|_| (PlaceInFile::Byte(begin), Problem::NotText))?;
+    let mut reader = HeaderReader { text, at: 0 };
     match reader.dictionary() {
         Ok(header) => Ok((header, data)),
-        Err(problem) => Err((Place::Byte(begin + reader.at), problem)),
+        Err(problem) => Err((PlaceInFile::Byte(begin + reader.at), problem)),
     }
 }
 
 fn truncated(length: usize, needed: &str) -> LocatedProblem {
     let problem = Problem::Truncated { found: format!("{length} bytes"), needed: needed.to_string() };
-    (Place::Byte(length), problem)
+    (PlaceInFile::Byte(length), problem)
 }
 
 /// Reads the subset of Python's syntax in which headers are written.
-struct Reader<'text> {
+struct HeaderReader<'text> {
     text: &'text str,
     /// How far it has read. [B]
     at: usize,
 }
 
-impl<'text> Reader<'text> {
+impl<'text> HeaderReader<'text> {
     /// `{'descr': '<f8', 'fortran_order': False, 'shape': (3, 3), }`, the fields in any order.
-    fn dictionary(&mut self) -> Result<Header, Problem> {
+    fn dictionary(&mut self) -> Result<NpyHeader, Problem> {
         let (mut element, mut fortran_order, mut shape) = (None, None, None);
         self.expect("{")?;
         while !self.next_is("}") {
@@ -85,7 +85,7 @@ impl<'text> Reader<'text> {
         }
         let missing = |name: &str| Problem::format("a header without it", format!("a header with `{name}`"));
         let [rows, columns] = shape.ok_or_else(|| missing("shape"))?;
-        Ok(Header {
+        Ok(NpyHeader {
             element: element.ok_or_else(|| missing("descr"))?,
             fortran_order: fortran_order.ok_or_else(|| missing("fortran_order"))?,
             rows,

@@ -14,9 +14,9 @@ mod header;
 
 use quantities::Bytes;
 
-use super::error::{MatrixError, Place, Problem};
+use super::error::{MatrixError, PlaceInFile, Problem};
 use super::{Headings, Messages, TrafficMatrix, check_shape};
-use header::Header;
+use header::NpyHeader;
 
 /// Reads `content`; `file` is its name in error messages. A `True` is `entry` bytes.
 ///
@@ -25,8 +25,8 @@ use header::Header;
 pub fn parse(file: &str, content: &[u8], entry: Bytes) -> Result<TrafficMatrix, MatrixError> {
     let fail = |(place, problem)| MatrixError { file: file.to_string(), place, problem };
     let (header, data) = header::parse(content).map_err(fail)?;
-    let Header { element, fortran_order, rows, columns } = header;
-    let ranks = check_shape(rows, columns, Headings::NONE).map_err(|problem| fail((Place::File, problem)))?;
+    let NpyHeader { element, fortran_order, rows, columns } = header;
+    let ranks = check_shape(rows, columns, Headings::NONE).map_err(|problem| fail((PlaceInFile::File, problem)))?;
     let begin = content.len() - data.len();
     // At most 16384 x 16384 x 8 bytes.
     check_length(begin, data.len(), rows * columns * element.size()).map_err(fail)?;
@@ -34,23 +34,23 @@ pub fn parse(file: &str, content: &[u8], entry: Bytes) -> Result<TrafficMatrix, 
     for (index, raw) in data.chunks_exact(element.size()).enumerate() {
         let (outer, inner) = (index / rows, index % rows);
         let (row, column) = if fortran_order { (inner, outer) } else { (outer, inner) };
-        let place = Place::ByteOfCell { byte: begin + index * element.size(), row, column };
+        let place = PlaceInFile::ByteOfCell { byte: begin + index * element.size(), row, column };
         let value = element.bytes(raw, entry).map_err(|problem| fail((place, problem)))?;
         messages.add(row, column, value).map_err(|problem| fail((place, problem)))?;
     }
-    let matrix = messages.matrix(ranks, Headings::NONE).map_err(|problem| fail((Place::File, problem)))?;
+    let matrix = messages.matrix(ranks, Headings::NONE).map_err(|problem| fail((PlaceInFile::File, problem)))?;
     Ok(TrafficMatrix { has_sizes: !element.is_truth(), ..matrix })
 }
 
-fn check_length(begin: usize, found: usize, needed: usize) -> Result<(), (Place, Problem)> {
+fn check_length(begin: usize, found: usize, needed: usize) -> Result<(), (PlaceInFile, Problem)> {
     if found < needed {
         let problem =
             Problem::Truncated { found: format!("{found} bytes of numbers"), needed: format!("{needed} of them") };
-        return Err((Place::Byte(begin + found), problem));
+        return Err((PlaceInFile::Byte(begin + found), problem));
     }
     if found > needed {
         let problem = Problem::format(format!("{} bytes after the last number", found - needed), "the end");
-        return Err((Place::Byte(begin + needed), problem));
+        return Err((PlaceInFile::Byte(begin + needed), problem));
     }
     Ok(())
 }

@@ -19,7 +19,7 @@ use crate::sparse::{Make, OnDemand};
 /// processor's second-level cache.
 #[derive(Debug)]
 #[repr(align(64))]
-pub(super) struct Link {
+pub(super) struct FastChannel {
     pub flit_time: u64,
     /// Flit time and wire latency.
     pub advance: u64,
@@ -48,7 +48,7 @@ pub(super) struct Link {
     /// When the flits in the far buffer whose departure is not yet known arrive there.
     pub held: Runs,
     /// The packets that own the channel or have flits in the far buffer.
-    pub line: Line,
+    pub line: PacketQueue,
     /// When the last flit of the packet before the first of the line leaves the far buffer.
     pub front_free: u64,
 }
@@ -71,30 +71,30 @@ impl Wires {
 }
 
 impl Make for Wires {
-    type Value = Link;
+    type Value = FastChannel;
 
     fn count(&self) -> usize {
         self.network.channels.len() * self.virtual_channels as usize
     }
 
-    fn make(&self, index: usize) -> Link {
+    fn make(&self, index: usize) -> FastChannel {
         let channels = self.network.channels.len();
-        Link::new(&self.network.channels[index % channels], (index / channels) as u32, self.virtual_channels)
+        FastChannel::new(&self.network.channels[index % channels], (index / channels) as u32, self.virtual_channels)
     }
 }
 
 /// Packets one behind the other, from the one at the front of the buffer. Usually there is only one, which is stored
 /// inline.
 #[derive(Debug)]
-pub(super) struct Line {
+pub(super) struct PacketQueue {
     /// [`NO_PACKET`] if there is none.
     pub first: u32,
     pub others: VecDeque<u32>,
 }
 
-impl Line {
-    pub fn empty() -> Line {
-        Line { first: NO_PACKET, others: VecDeque::new() }
+impl PacketQueue {
+    pub fn empty() -> PacketQueue {
+        PacketQueue { first: NO_PACKET, others: VecDeque::new() }
     }
 
     pub fn push(&mut self, packet: u32) {
@@ -109,9 +109,9 @@ impl Line {
     }
 }
 
-impl Link {
+impl FastChannel {
     /// The link of `virtual_channel` of a channel; no channel has more than `virtual_channels`.
-    pub fn new(channel: &Channel, virtual_channel: u32, virtual_channels: u32) -> Link {
+    pub fn new(channel: &Channel, virtual_channel: u32, virtual_channels: u32) -> FastChannel {
         let flit_time = channel.flit_time.picoseconds();
         let advance = flit_time + channel.wire_latency.picoseconds();
         let sink = matches!(channel.to, Place::Node(_));
@@ -119,7 +119,7 @@ impl Link {
         let credit = if sink { 0 } else { channel.credit_latency.picoseconds() };
         let bound = Loop { slots: channel.buffer, latency: advance + credit };
         let binds = bound.latency > flit_time * u64::from(bound.slots);
-        Link {
+        FastChannel {
             flit_time,
             advance,
             credit,
@@ -137,7 +137,7 @@ impl Link {
             slots: channel.buffer,
             credits: Runs::zeros(channel.buffer),
             held: Runs::default(),
-            line: Line::empty(),
+            line: PacketQueue::empty(),
             front_free: 0,
         }
     }
@@ -217,16 +217,17 @@ pub(super) fn uniform_pace(network: &FlitNetwork) -> Option<u64> {
     let (mut kinds, mut last) = (BTreeSet::new(), None);
     let mut is_new =
         |channel: &&Channel| last.replace(kind(channel)) != Some(kind(channel)) && kinds.insert(kind(channel));
-    let links: Vec<Link> =
-        network.channels.iter().filter(|channel| is_new(channel)).map(|it| Link::new(it, 0, 1)).collect();
-    let own = |link: &Link| match link.binding_loop() {
+    let links: Vec<FastChannel> =
+        network.channels.iter().filter(|channel| is_new(channel)).map(|it| FastChannel::new(it, 0, 1)).collect();
+    let own = |link: &FastChannel| match link.binding_loop() {
         Some(bound) if bound.slots == 1 => bound.latency,
         _ => link.flit_time,
     };
     let pace = links.iter().map(own).max()?;
-    let covered = |link: &Link| link.binding_loop().is_none_or(|bound| bound.latency <= pace * u64::from(bound.slots));
-    let paced = |link: &Link| own(link) == pace || (link.is_sink() && link.flit_time <= pace);
-    let single = |link: &Link| link.is_sink() || link.binding_loop().is_some_and(|bound| bound.slots == 1);
+    let covered =
+        |link: &FastChannel| link.binding_loop().is_none_or(|bound| bound.latency <= pace * u64::from(bound.slots));
+    let paced = |link: &FastChannel| own(link) == pace || (link.is_sink() && link.flit_time <= pace);
+    let single = |link: &FastChannel| link.is_sink() || link.binding_loop().is_some_and(|bound| bound.slots == 1);
     let passed_on = links.iter().all(|link| own(link) == pace) || links.iter().all(single);
     (links.iter().all(|link| covered(link) && paced(link)) && passed_on).then_some(pace)
 }

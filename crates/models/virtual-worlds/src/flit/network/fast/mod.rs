@@ -25,12 +25,12 @@ use machines::model::{Arbitration, ChannelId, FlitNetwork, NodeId, Place, Router
 use machines::routing::{RouteState, WaitsFor};
 use quantities::{Duration, Time};
 
-use self::link::{Link, Links, Wires, uniform_pace};
+use self::link::{FastChannel, Links, Wires, uniform_pace};
 use self::packet::{Packet, Row};
 use self::runs::Run;
 use self::snapshot::Snapshot;
 use self::solve::{Path, Solution};
-use super::arbitration::{Request, add_in_turn};
+use super::arbitration::{ChannelRequest, add_in_turn};
 use super::injection::{InjectionQueue, QueuedPacket};
 use super::selection::{Chance, RequestedOutputs, Selector};
 use super::stuck::{StuckPacket, Tally};
@@ -204,7 +204,7 @@ impl Engine for Fast {
     }
 
     fn statistics(&mut self, now: Time) -> &Statistics {
-        let free = |&(index, link): &(usize, &Link)| index < self.network.channels.len() && link.is_free(now);
+        let free = |&(index, link): &(usize, &FastChannel)| index < self.network.channels.len() && link.is_free(now);
         let free: Vec<u32> = self.links.made().filter(free).map(|(index, _)| index as u32).collect();
         free.into_iter().for_each(|channel| self.count_crossing(channel));
         &self.recorder.statistics
@@ -313,7 +313,7 @@ impl Fast {
             let link = &mut self.links[output as usize];
             let virtual_channel = if link.shared { virtual_channel } else { 0 };
             let (first, any) = (link.requests.is_empty(), channels.len() > 1);
-            link.requests.post(Request { at: now, port, packet, input, virtual_channel, any });
+            link.requests.post(ChannelRequest { at: now, port, packet, input, virtual_channel, any });
             if link.is_free(now) {
                 self.to_grant.push(output);
             } else if link.owner == NO_PACKET && first {
@@ -396,7 +396,7 @@ impl Fast {
 
     /// Rule 3: the packet that a free wire shared by virtual channels goes to: only one that has room behind the wire.
     /// If no packet has room, the wire is checked again when one will have.
-    fn chosen_with_room<S: Schedule>(&mut self, now: Time, channel: u32, schedule: &mut S) -> Option<Request> {
+    fn chosen_with_room<S: Schedule>(&mut self, now: Time, channel: u32, schedule: &mut S) -> Option<ChannelRequest> {
         let mut requests = std::mem::take(&mut self.links[channel as usize].requests);
         let mut next_room = UNKNOWN;
         let chosen = requests.grant_shared(self.network.arbitration, self.virtual_channels, |request| {

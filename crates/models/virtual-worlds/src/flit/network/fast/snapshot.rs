@@ -1,11 +1,11 @@
 //! What routers see of the network at an instant.
 
 use machines::model::{ChannelId, RouterId};
-use machines::routing::{Header, NetworkView};
+use machines::routing::{NetworkView, PacketHeader};
 use quantities::Time;
 
 use super::super::selection::Chance;
-use super::link::{Link, Links};
+use super::link::{FastChannel, Links};
 
 /// What routers see at `now`, when headers ask.
 pub(super) struct Snapshot<'a> {
@@ -18,7 +18,7 @@ pub(super) struct Snapshot<'a> {
 
 impl Snapshot<'_> {
     /// Which virtual channel of a channel is meant: there may be only one.
-    fn which(wire: &Link, virtual_channel: u32) -> u32 {
+    fn which(wire: &FastChannel, virtual_channel: u32) -> u32 {
         if wire.shared { virtual_channel } else { 0 }
     }
 }
@@ -44,7 +44,7 @@ impl NetworkView for Snapshot<'_> {
         ask as u32 + link.packets(self.now)
     }
 
-    fn draw(&self, packet: &Header, router: Option<RouterId>, choices: u64) -> u64 {
+    fn draw(&self, packet: &PacketHeader, router: Option<RouterId>, choices: u64) -> u64 {
         self.chance.draw(packet, router, choices)
     }
 }

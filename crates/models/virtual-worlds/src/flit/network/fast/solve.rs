@@ -20,7 +20,7 @@
 
 use super::link::Links;
 use super::runs::{Cursor, Loop, Pace, Run, same, serve};
-use super::{Link, Row};
+use super::{FastChannel, Row};
 
 /// Scratch space for the solution of one packet.
 #[derive(Debug, Default)]
@@ -44,7 +44,7 @@ pub(super) struct Path<'a> {
 }
 
 impl Path<'_> {
-    fn link(&self, row: usize) -> &Link {
+    fn link(&self, row: usize) -> &FastChannel {
         &self.links[self.rows[row].link as usize]
     }
 
@@ -56,7 +56,7 @@ impl Path<'_> {
         let link = self.link(row);
         let mut pace = Pace { step: link.flit_time, loops: [None, None] };
         let before = row.checked_sub(1).map(|before| self.link(before));
-        let loops = [Some(link), before].map(|link| link.and_then(Link::binding_loop));
+        let loops = [Some(link), before].map(|link| link.and_then(FastChannel::binding_loop));
         for bound in loops.into_iter().flatten().filter(|bound| bound.slots == 1) {
             pace.step = pace.step.max(bound.latency);
         }

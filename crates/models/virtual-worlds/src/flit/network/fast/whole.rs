@@ -11,7 +11,7 @@ use std::slice;
 use machines::model::ChannelId;
 use quantities::Time;
 
-use super::link::Link;
+use super::link::FastChannel;
 use super::packet::Packet;
 use super::runs::{Cursor, Pace, Run, Runs, serve};
 use super::{Fast, NetworkEvent, RELEASE, Schedule, may_grant};
@@ -31,7 +31,7 @@ impl Fast {
         let input = behind.last().map(|before| &self.links[before.link as usize]);
         let slots = (link.counts_slots && !row.reserved).then_some(&link.credits);
         let has_room = slots.is_none_or(|slots| slots.count() >= flits);
-        if !has_room || link.has_binding_loop() || input.is_some_and(Link::has_binding_loop) {
+        if !has_room || link.has_binding_loop() || input.is_some_and(FastChannel::has_binding_loop) {
             return false;
         }
         let start = row.earliest.max(slots.and_then(Runs::first).unwrap_or(0));

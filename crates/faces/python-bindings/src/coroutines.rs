@@ -16,7 +16,7 @@ use pyo3::exceptions::{PyRecursionError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyIterator, PyTuple};
 
-use crate::program::{PythonRank, Resumption, Step};
+use crate::program::{CoroutineStep, PythonRank, Resumption};
 use crate::request::Wait;
 
 /// The number of the coroutine that awaits all others.
@@ -30,7 +30,7 @@ pub struct Tree<'py, 'a, 'run, E> {
     coroutines: Vec<Option<Coroutine<'py>>>,
     /// Numbers that can be given to others.
     free: Vec<usize>,
-    running: Concurrent<'a, (usize, Step<'py>)>,
+    running: Concurrent<'a, (usize, CoroutineStep<'py>)>,
 }
 
 struct Coroutine<'py> {
@@ -65,11 +65,11 @@ impl<'py, 'a, 'run, E: Endpoint> Tree<'py, 'a, 'run, E> {
     /// Has the root await these: returns what they returned, in a tuple, or the index of the first that has ended and
     /// what it returned. Those that have not ended by then are closed.
     pub async fn run(mut self, wait: Wait, all: Vec<Bound<'py, PyIterator>>) -> Resumption<'py> {
-        let mut reached = Some((ROOT, Step::Awaits(wait, all)));
+        let mut reached = Some((ROOT, CoroutineStep::Awaits(wait, all)));
         while let Some((number, step)) = reached {
             let resumed = match step {
-                Step::Awaits(wait, all) => self.begin(number, wait, all).map(|given| (number, given)),
-                Step::Ended(ended) => self.end(number, ended),
+                CoroutineStep::Awaits(wait, all) => self.begin(number, wait, all).map(|given| (number, given)),
+                CoroutineStep::Ended(ended) => self.end(number, ended),
             };
             match resumed {
                 Some((ROOT, given)) => return given,
@@ -193,7 +193,7 @@ fn advance<'py, 'a, E: Endpoint>(
     number: usize,
     steps: &Bound<'py, PyIterator>,
     given: Resumption<'py>,
-) -> AnyFuture<'a, (usize, Step<'py>)>
+) -> AnyFuture<'a, (usize, CoroutineStep<'py>)>
 where
     'py: 'a,
 {
