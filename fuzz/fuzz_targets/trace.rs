@@ -6,7 +6,7 @@
 use endpoint::World;
 use libfuzzer_sys::fuzz_target;
 use maquette_fuzz::MODEL;
-use replay::trace::{Algorithms, ComputeScale, RankCalls, Replay, Trace, dumpi, liballprof, simgrid};
+use replay::trace::{Algorithms, ComputeScale, FORMATS, FileRanks, RankCalls, Replay, Trace};
 use virtual_worlds::loggp::Clock;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -14,14 +14,11 @@ fuzz_target!(|bytes: &[u8]| {
         replay(vec![calls]);
     }
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    if let Ok(ranks) = dumpi::read("fuzz.txt", text, 0, 1).and_then(|calls| dumpi::together(vec![calls])) {
-        replay(ranks);
-    }
-    if let Ok(calls) = liballprof::read("fuzz.txt", text, 0, 1) {
-        replay(vec![calls]);
-    }
-    if let Ok(ranks) = simgrid::read("fuzz.txt", text, None, 1e9) {
-        replay(ranks.into_iter().map(|(_, calls)| calls).collect());
+    for format in FORMATS {
+        let mut reader = format.reader(1e9);
+        if let Ok(ranks) = reader.add("fuzz.txt", text, FileRanks::All).and_then(|()| reader.finish()) {
+            replay(ranks);
+        }
     }
 });
 

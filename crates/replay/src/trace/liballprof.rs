@@ -25,7 +25,7 @@ use quantities::{Duration, nearest};
 use trace_format::{Call, CollectiveKind, ITSELF, Message, Transfer, WORLD};
 
 use super::text::{Fields, Gathering, known_calls, same_size};
-use super::{RankCalls, TraceError};
+use super::{FileRanks, RankCalls, TraceError, TraceFormat, TraceReader};
 
 /// Prefixes of calls that do not matter to a replay.
 const OTHERS: [&str; 22] = [
@@ -52,6 +52,40 @@ const OTHERS: [&str; 22] = [
     "MPI_Pack",
     "MPI_Buffer_",
 ];
+
+/// The format.
+#[derive(Clone, Copy, Debug)]
+pub struct Liballprof;
+
+impl TraceFormat for Liballprof {
+    fn name(&self) -> &'static str {
+        "liballprof"
+    }
+
+    fn recognises(&self, first: &str, _text: &str) -> bool {
+        first.starts_with("MPI_")
+    }
+
+    fn reader(&self, _operations: f64) -> Box<dyn TraceReader> {
+        Box::<LiballprofReader>::default()
+    }
+}
+
+/// The ranks whose files have been read.
+#[derive(Default)]
+struct LiballprofReader(Vec<RankCalls>);
+
+impl TraceReader for LiballprofReader {
+    fn add(&mut self, file: &str, text: &str, ranks: FileRanks) -> Result<(), TraceError> {
+        let (me, size) = ranks.of_one();
+        self.0.push(read(file, text, me, size)?);
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Result<Vec<RankCalls>, TraceError> {
+        Ok(self.0)
+    }
+}
 
 /// Reads the file of rank `me` of `size`.
 ///

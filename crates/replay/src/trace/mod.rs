@@ -13,6 +13,7 @@ mod both_ends;
 mod collective;
 mod communicators;
 pub mod dumpi;
+mod format;
 pub mod liballprof;
 mod rank_replay;
 mod replay;
@@ -22,6 +23,7 @@ pub mod simgrid;
 mod text;
 
 pub use algorithms::Algorithms;
+pub use format::{FORMATS, FileRanks, TraceFormat, TraceReader, lines};
 pub use replay::{ComputeScale, ComputeScaleError, Replay};
 pub use simgrid::{OperationRate, OperationRateError};
 

@@ -21,7 +21,7 @@ use quantities::{Duration, Time, nearest};
 use trace_format::{Call, CollectiveKind, Message, WORLD};
 
 use super::text::{Fields, Gathering, of_all, same_size, total};
-use super::{RankCalls, TraceError};
+use super::{FileRanks, RankCalls, TraceError, TraceFormat, TraceReader};
 
 /// Bytes of the predefined datatypes, by their number in a trace, on a computer of 64 bits. [B]
 const SIZES: [u64; 60] = [
@@ -141,6 +141,66 @@ impl FromStr for OperationRate {
 }
 
 quantities::written_as_text!(OperationRate, "RATE", "2.5e9");
+
+/// The format.
+#[derive(Clone, Copy, Debug)]
+pub struct SimGrid;
+
+impl TraceFormat for SimGrid {
+    fn name(&self) -> &'static str {
+        "SimGrid"
+    }
+
+    /// A line begins with its rank.
+    fn recognises(&self, first: &str, _text: &str) -> bool {
+        first.split_whitespace().next().is_some_and(|word| word.parse::<u32>().is_ok())
+    }
+
+    fn counts_operations(&self) -> bool {
+        true
+    }
+
+    fn reader(&self, operations: f64) -> Box<dyn TraceReader> {
+        Box::new(SimGridReader { operations, ranks: Vec::new() })
+    }
+}
+
+/// The ranks whose lines have been read.
+struct SimGridReader {
+    operations: f64,
+    ranks: Vec<RankCalls>,
+}
+
+impl TraceReader for SimGridReader {
+    fn add(&mut self, file: &str, text: &str, ranks: FileRanks) -> Result<(), TraceError> {
+        let wrong = |problem: String| Err(TraceError::of_file(file, problem));
+        match ranks {
+            FileRanks::All => {
+                let read = read(file, text, None, self.operations)?;
+                if let Some((expected, (found, _))) = (0..).zip(&read).find(|(expected, (found, _))| expected != found)
+                {
+                    return wrong(format!(
+                        "found lines of rank {found} and none of rank {expected}; allowed are those of all"
+                    ));
+                }
+                self.ranks.extend(read.into_iter().map(|(_, calls)| calls));
+            }
+            FileRanks::One { rank, size } => {
+                for (found, calls) in read(file, text, Some(size), self.operations)? {
+                    if found != rank {
+                        return wrong(format!("found lines of rank {found}; allowed are those of rank {rank}"));
+                    }
+                    self.ranks.push(calls);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Result<Vec<RankCalls>, TraceError> {
+        Ok(self.ranks)
+    }
+}
 
 /// The ranks that have lines in `text`, in order; `size` is the total number, if the others are in other files. A
 /// second takes this many `operations`.

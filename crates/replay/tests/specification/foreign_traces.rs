@@ -315,7 +315,7 @@ fn of_dumpi(me: u32) -> String {
 
 #[test]
 fn a_trace_of_dumpi_is_what_its_lines_say() {
-    let ranks = dumpi::together((0..2).map(|me| dumpi::read("rank", &of_dumpi(me), me, 2).unwrap()).collect()).unwrap();
+    let ranks = dumpi::complete((0..2).map(|me| dumpi::read("rank", &of_dumpi(me), me, 2).unwrap()).collect()).unwrap();
     let first: Vec<(u64, &str)> =
         ranks[0].calls.iter().map(|(computed, call)| (computed.picoseconds() / 1_000_000, call.name())).collect();
     // From the end of MPI_Init; a send to no process, a test that finds nothing and a duplicate don't count as calls.
@@ -392,7 +392,7 @@ fn split(me: u32) -> String {
 #[test]
 fn the_ranks_of_a_split_communicator_of_dumpi_follow_from_colours_and_keys() {
     let read = |me: u32| dumpi::read(&format!("{me}"), &split(me), me, 4).unwrap();
-    let ranks = dumpi::together((0..4).map(read).collect()).unwrap();
+    let ranks = dumpi::complete((0..4).map(read).collect()).unwrap();
     let made: Vec<Vec<u32>> = ranks
         .iter()
         .flat_map(|rank| &rank.calls)
@@ -407,7 +407,7 @@ fn the_ranks_of_a_split_communicator_of_dumpi_follow_from_colours_and_keys() {
         .replace("newcomm=4 (user-defined-comm)", "newcomm=4")
         .replace("comm=4 (user-defined-comm)", "comm=2 (MPI_COMM_WORLD)");
     let alone = (0..3).map(read).chain([dumpi::read("3", &text, 3, 4).unwrap()]).collect();
-    let error = dumpi::together(alone).unwrap_err().to_string();
+    let error = dumpi::complete(alone).unwrap_err().to_string();
     assert_eq!(
         error,
         "0:4: MPI_Comm_split: found a call that not all ranks of its communicator make; allowed is one that all make"
@@ -447,7 +447,7 @@ fn the_ranks_of_other_communicators_of_dumpi_follow_from_groups() {
         ];
         dumpi::read("r", &text.concat(), me, 3).unwrap()
     };
-    let ranks = dumpi::together((0..3).map(of_rank).collect()).unwrap();
+    let ranks = dumpi::complete((0..3).map(of_rank).collect()).unwrap();
     let made = |rank: usize| -> Vec<Vec<u32>> {
         let calls = ranks[rank].calls.iter();
         calls
@@ -467,7 +467,7 @@ fn dumpi_tells_the_sizes_of_datatypes_and_no_call_that_matters_is_left_out() {
             printed("MPI_Finalize", 50, &[]),
             "Datatype 12 (MPI_DOUBLE) has size 8\nDatatype 28 (user-defined-datatype) has size 24\n".to_owned(),
         ];
-        dumpi::together(vec![dumpi::read("d.txt", &text.concat(), 0, 1)?])
+        dumpi::complete(vec![dumpi::read("d.txt", &text.concat(), 0, 1)?])
     };
     let world = "MPI_Comm comm=2 (MPI_COMM_WORLD)";
     let datatype = "MPI_Datatype datatype=28 (user-defined-datatype)";
@@ -516,7 +516,7 @@ proptest! {
                 let _ = Trace::new(ranks.into_iter().map(|(_, calls)| calls).collect());
             }
         }
-        if let Ok(ranks) = dumpi::read("t", &text, 0, 1).and_then(|rank| dumpi::together(vec![rank])) {
+        if let Ok(ranks) = dumpi::read("t", &text, 0, 1).and_then(|rank| dumpi::complete(vec![rank])) {
             let _ = Trace::new(ranks);
         }
         if let Ok(calls) = liballprof::read("t", &text, 0, 2) {

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 
 use formats::input::{self, DigestingReader, InputFile};
 use quantities::{Bytes, FileFormat};
-use replay::trace::{OperationRate, RankCalls, ReadError, Trace, TraceError, dumpi, file_name, liballprof, simgrid};
+use replay::trace::{
+    FORMATS, FileRanks, OperationRate, RankCalls, ReadError, Trace, TraceError, TraceFormat, file_name, lines,
+};
 
 use crate::Error;
 
@@ -125,62 +127,49 @@ impl Files {
         }
         let text = self.text(path)?;
         let name = path.display().to_string();
-        match TextFormat::of(&text) {
-            TextFormat::Empty => Err(TraceError::of_file(&name, EMPTY).into()),
-            TextFormat::Dumpi => Ok(dumpi::together(vec![dumpi::read(&name, &text, 0, 1)?])?),
-            TextFormat::Liballprof => Ok(vec![liballprof::read(&name, &text, 0, 1)?]),
-            TextFormat::SimGrid => {
-                self.count_operations = true;
-                in_order(&name, simgrid::read(&name, &text, None, operations)?)
-            }
-            TextFormat::Unknown => match FileFormat::of(text.as_bytes()) {
-                Some(format) => Err(Error::of_other_format(path, format, TRACE)),
-                None => self.of_ranks(&listed(path, &text)?, operations),
-            },
+        if lines(&text).next().is_none() {
+            return Err(TraceError::of_file(&name, EMPTY).into());
         }
+        let Some(format) = <dyn TraceFormat>::of(&text) else {
+            return match FileFormat::of(text.as_bytes()) {
+                Some(format) => Err(Error::of_other_format(path, format, &allowed_traces())),
+                None => self.of_ranks(&listed(path, &text)?, operations),
+            };
+        };
+        self.count_operations = format.counts_operations();
+        let mut reader = format.reader(operations);
+        reader.add(&name, &text, FileRanks::All)?;
+        Ok(reader.finish()?)
     }
 
     /// Files of ranks, in order of rank.
     fn of_ranks(&mut self, paths: &[PathBuf], operations: f64) -> Result<Vec<RankCalls>, Error> {
         let size = paths.len() as u32;
-        let (mut ranks, mut of_dumpi) = (Vec::new(), Vec::new());
+        let mut reading = None;
         for (rank, path) in (0..).zip(paths) {
             let (name, text) = (path.display().to_string(), self.text(path)?);
-            match TextFormat::of(&text) {
-                TextFormat::Empty => return Err(TraceError::of_file(&name, EMPTY).into()),
-                TextFormat::Dumpi => of_dumpi.push(dumpi::read(&name, &text, rank, size)?),
-                TextFormat::Liballprof => ranks.push(liballprof::read(&name, &text, rank, size)?),
-                TextFormat::SimGrid => {
-                    self.count_operations = true;
-                    for (found, calls) in simgrid::read(&name, &text, Some(size), operations)? {
-                        if found != rank {
-                            let problem = format!("found lines of rank {found}; allowed are those of rank {rank}");
-                            return Err(TraceError::of_file(&name, problem).into());
-                        }
-                        ranks.push(calls);
-                    }
-                }
-                TextFormat::Unknown => {
-                    let problem =
-                        format!("found no calls of rank {rank}; allowed is a file with the calls of one rank");
-                    return Err(TraceError::of_file(&name, problem).into());
-                }
+            let wrong = |problem: String| Error::Trace(TraceError::of_file(&name, problem));
+            if lines(&text).next().is_none() {
+                return Err(wrong(EMPTY.to_owned()));
             }
-        }
-        match (ranks.is_empty(), of_dumpi.is_empty()) {
-            (_, true) => Ok(ranks),
-            (true, false) => Ok(dumpi::together(of_dumpi)?),
-            (false, false) => {
-                let problem = "found files of DUMPI beside those of another format; allowed are files of one";
-                Err(TraceError::of_file(&paths[0].display().to_string(), problem).into())
+            let format = <dyn TraceFormat>::of(&text).ok_or_else(|| {
+                wrong(format!("found no calls of rank {rank}; allowed is a file with the calls of one rank"))
+            })?;
+            let (of_all, reader) = reading.get_or_insert_with(|| (format.name(), format.reader(operations)));
+            if *of_all != format.name() {
+                let found = format.name();
+                return Err(wrong(format!("found a file of {found}; allowed is one of {of_all}, as that of rank 0")));
             }
+            self.count_operations = format.counts_operations();
+            reader.add(&name, &text, FileRanks::One { rank, size })?;
         }
+        reading.map_or(Ok(Vec::new()), |(_, reader)| Ok(reader.finish()?))
     }
 
     fn text(&mut self, path: &Path) -> Result<String, Error> {
         let unreadable = |cause| Error::Unreadable { path: path.to_path_buf(), cause };
         let text = input::read_text(path, LONGEST).map_err(|cause| match cause.kind() {
-            ErrorKind::InvalidData => Error::of_no_text(path, cause, TRACE),
+            ErrorKind::InvalidData => Error::of_no_text(path, cause, &allowed_traces()),
             _ => unreadable(cause),
         })?;
         self.read.push(InputFile::new(path, text.as_bytes()));
@@ -189,42 +178,13 @@ impl Files {
 }
 
 /// What is allowed.
-const TRACE: &str = "a trace by `maquette trace`, or one of liballprof, DUMPI or SimGrid as text";
+fn allowed_traces() -> String {
+    let names: Vec<&str> = FORMATS.iter().map(|format| format.name()).collect();
+    format!("a trace by `maquette trace`, or as text one of {}", names.join(", "))
+}
 
 /// What is wrong with a file that has no lines.
 const EMPTY: &str = "empty: found no calls; allowed is a trace, or a list of the files of its ranks";
-
-/// The format of a text, by its first line that is neither empty nor a comment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum TextFormat {
-    Empty,
-    Dumpi,
-    Liballprof,
-    SimGrid,
-    /// None of these: perhaps a list of files.
-    Unknown,
-}
-
-impl TextFormat {
-    fn of(text: &str) -> TextFormat {
-        let Some(first) = lines(text).next() else { return TextFormat::Empty };
-        // DUMPI's text may begin with the record of how the trace was made.
-        if dumpi::is_line(first) || first.starts_with("version=") && text.lines().any(dumpi::is_line) {
-            TextFormat::Dumpi
-        } else if first.starts_with("MPI_") {
-            TextFormat::Liballprof
-        } else if first.split_whitespace().next().is_some_and(|word| word.parse::<u32>().is_ok()) {
-            TextFormat::SimGrid
-        } else {
-            TextFormat::Unknown
-        }
-    }
-}
-
-/// The lines of a text that are neither empty nor comments.
-fn lines(text: &str) -> impl Iterator<Item = &str> {
-    text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
-}
 
 /// The files that `list` lists, whose text is `text`. A relative path begins at the list's folder; or, where not all of
 /// them are there, at the nearest folder above it, since the tracer names them from where it was started; or else at
@@ -257,15 +217,6 @@ fn listed(list: &Path, text: &str) -> Result<Vec<PathBuf>, Error> {
         }
         None => Ok(paths),
     }
-}
-
-/// The calls of the ranks in one file, none of which may be missing.
-fn in_order(file: &str, ranks: Vec<(u32, RankCalls)>) -> Result<Vec<RankCalls>, Error> {
-    if let Some((expected, (found, _))) = (0..).zip(&ranks).find(|(expected, (found, _))| expected != found) {
-        let problem = format!("found lines of rank {found} and none of rank {expected}; allowed are those of all");
-        return Err(TraceError::of_file(file, problem).into());
-    }
-    Ok(ranks.into_iter().map(|(_, calls)| calls).collect())
 }
 
 fn begins_with(path: &Path, bytes: &[u8]) -> Result<bool, Error> {

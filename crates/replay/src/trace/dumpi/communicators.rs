@@ -68,7 +68,7 @@ pub(super) struct NewCommunicator {
 ///
 /// # Errors
 /// A group or communicator that no rank has made, or that not all of its ranks make.
-pub fn together(ranks: Vec<OfRank>) -> Result<Vec<RankCalls>, TraceError> {
+pub fn complete(ranks: Vec<OfRank>) -> Result<Vec<RankCalls>, TraceError> {
     let (mut calls, makings): (Vec<RankCalls>, Vec<Vec<Making>>) =
         ranks.into_iter().map(|rank| (rank.calls, rank.makings)).unzip();
     Makings::new(&mut calls, &makings).resolve()?;

@@ -13,14 +13,14 @@
 //!
 //! The sizes of the program's own datatypes are in the text only if `dumpi2ascii -a` or `-X` has printed it; without,
 //! such datatypes are refused. The ranks of communicators follow from the calls of all ranks that made them, see
-//! [`together`].
+//! [`complete`].
 //!
 //! Source: the printing code of dumpi2ascii (`dumpi2ascii-defs.h`), and the arguments of MPI's functions in C, whose
 //! names it prints.
 
 mod communicators;
 
-pub use communicators::{OfRank, together};
+pub use communicators::{OfRank, complete};
 
 use std::collections::BTreeMap;
 
@@ -28,8 +28,8 @@ use quantities::{Duration, nearest};
 use trace_format::{Call, Collective, CollectiveKind, ITSELF, Message, WORLD};
 
 use self::communicators::{By, How, Making, NewCommunicator, What};
-use super::TraceError;
 use super::text::{CALLS, Gathering, collective, known_calls, of_all, same_size, total};
+use super::{FileRanks, RankCalls, TraceError, TraceFormat, TraceReader};
 
 /// Sizes of the datatypes that every library has. [B]
 const SIZES: [(&str, u64); 20] = [
@@ -169,12 +169,47 @@ const HAS_SIZE: &str = ") has size ";
 const ENTERING: &str = " entering at walltime ";
 const RETURNING: &str = " returning at walltime ";
 
+/// The format.
+#[derive(Clone, Copy, Debug)]
+pub struct Dumpi;
+
+impl TraceFormat for Dumpi {
+    fn name(&self) -> &'static str {
+        "DUMPI"
+    }
+
+    /// The text may begin with the record of how the trace was made.
+    fn recognises(&self, first: &str, text: &str) -> bool {
+        is_line(first) || first.starts_with("version=") && text.lines().any(is_line)
+    }
+
+    fn reader(&self, _operations: f64) -> Box<dyn TraceReader> {
+        Box::<DumpiReader>::default()
+    }
+}
+
+/// The ranks whose files have been read.
+#[derive(Default)]
+struct DumpiReader(Vec<OfRank>);
+
+impl TraceReader for DumpiReader {
+    fn add(&mut self, file: &str, text: &str, ranks: FileRanks) -> Result<(), TraceError> {
+        let (me, size) = ranks.of_one();
+        self.0.push(read(file, text, me, size)?);
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Result<Vec<RankCalls>, TraceError> {
+        complete(self.0)
+    }
+}
+
 /// Whether a line belongs to such a trace.
-pub fn is_line(line: &str) -> bool {
+fn is_line(line: &str) -> bool {
     line.contains(ENTERING)
 }
 
-/// Reads the file of rank `me` of `size`, as far as that can be done without the others: [`together`] completes it.
+/// Reads the file of rank `me` of `size`, as far as that can be done without the others: [`complete`] does the rest.
 ///
 /// # Errors
 /// The error in a line.
