@@ -32,7 +32,7 @@ const MACHINES: [&str; 4] = ["parsytec-cc-16", "moc-2-1", "cm5-32", "booksim-mes
 fn accelerators() -> Machine {
     machines::load(concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/../command-line/tests/command_line/plan.in/accelerators-8.toml"
+        "/../../faces/command-line/tests/command_line/plan.in/accelerators-8.toml"
     ))
     .unwrap()
 }
