@@ -8,7 +8,7 @@ use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use cast::VERSION;
 use cast::lobby::{Announce, Call, Envelope, Guest, Host, Join, LONGEST, LobbyMessage, Token};
 use cast::manifest::Id;
-use cast::round::Outcome;
+use cast::round::ReceiverOutcome;
 use libfuzzer_sys::fuzz_target;
 use quantities::{Duration, Time};
 
@@ -66,7 +66,7 @@ fuzz_target!(|bytes: &[u8]| {
             1 => drop(host.give_up(now)),
             2 => {
                 let roster = host.roster();
-                roster.iter().for_each(|called| host.ended(now, called.member, &Outcome::Lost, true));
+                roster.iter().for_each(|called| host.ended(now, called.member, &ReceiverOutcome::Lost, true));
             }
             _ => guest.comes_back(now),
         }

@@ -3,8 +3,8 @@
 
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
 use endpoint::{Source, Tag, Tags};
+use libfuzzer_sys::fuzz_target;
 use messaging::{Awaited, Datagram, Engine, Parameters, Parity, Posted, Repeat};
 use quantities::{Duration, Rank, Time};
 

@@ -3,12 +3,12 @@
 
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
 use collectives::all_reduce::{Census, Operator};
 use collectives::postal::{
     Alpha, AlphaTable, Delay, Lambda, Splitting, alpha_for_all, asymptote, broadcast_time, predicted_time, table_sizes,
     triangles,
 };
+use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: (u16, &str, &str)| {
     let (nodes, share, text) = input;

@@ -3,12 +3,12 @@
 
 #![no_main]
 
+use collectives::schedule::{OverlappedSchedule, Pacing, Schedule, Scheduled, SendReceiveOrder};
 use endpoint::World;
 use libfuzzer_sys::fuzz_target;
 use machines::model::LogGp;
-use replay::goal;
-use collectives::schedule::{OverlappedSchedule, Pacing, Schedule, Scheduled, SendReceiveOrder};
 use quantities::{Bytes, Duration};
+use replay::goal;
 use virtual_worlds::loggp::Clock;
 
 const MODEL: LogGp = LogGp {

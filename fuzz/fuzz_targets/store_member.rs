@@ -12,7 +12,7 @@ use quantities::Duration;
 use store::bucket::Bucket;
 use store::connection::Connection;
 use store::host::Host;
-use store::link::{Event, Link, Secret};
+use store::link::{Link, LinkEvent, Secret};
 use store::member::{Durability, Identity, Message, Output, Peer, Policy, Role};
 use store::node::{Node, Settings};
 
@@ -35,8 +35,8 @@ fn carry(from: &mut Link, to: &mut Link, piece: usize) -> Vec<Vec<u8>> {
         to.received(piece);
         while let Some(event) = to.next_event().expect("a member has sealed it") {
             messages.extend(match event {
-                Event::Identified(_) => None,
-                Event::Message(message) => Some(message),
+                LinkEvent::Identified(_) => None,
+                LinkEvent::Message(message) => Some(message),
             });
         }
     }

@@ -3,9 +3,9 @@
 
 #![no_main]
 
+use formats::traffic_matrix::{csv, matrix_market, npy};
 use libfuzzer_sys::fuzz_target;
 use quantities::Bytes;
-use formats::traffic_matrix::{csv, matrix_market, npy};
 
 fuzz_target!(|content: &[u8]| {
     let read = [
