@@ -36,7 +36,8 @@ const MIDDLING: Bytes = Bytes(32 << 10);
 collective! {
     $:
     AllToAll: "all-to-all" = ["MPI_Alltoall", "MPI_Alltoallv", "MPI_Alltoallw"],
-    "Every node sends a message to every other (complete exchange, all-to-all personalised), or to those of a matrix.",
+    "Every node sends a message to every other (complete exchange, all-to-all personalised), or to those given by a \
+     matrix.",
     Shape { blocks: Division::PerPair, before: Holders::Sender, after: Holders::Receiver, reduction: None },
     examples: "Examples:\n  maquette run all-to-all --machine parsytec-cc-16 --algorithm balanced --bytes 4KiB\n  \
          maquette run all-to-all --machine cm5-32 --traffic halo.csv --algorithm greedy\n  \
