@@ -21,10 +21,12 @@ pub enum Sizes {
 
 impl Sizes {
     /// The size of a block; nothing, if there is no such block. [B]
-    pub fn of(&self, block: u32) -> Bytes {
+    pub fn of(&self, block: u64) -> Bytes {
         match self {
             Sizes::Same(bytes) => *bytes,
-            Sizes::Each(bytes) => bytes.get(block as usize).copied().unwrap_or_default(),
+            Sizes::Each(bytes) => {
+                usize::try_from(block).ok().and_then(|block| bytes.get(block)).copied().unwrap_or_default()
+            }
             Sizes::Unknown => Bytes(0),
         }
     }
@@ -39,6 +41,9 @@ impl Sizes {
     }
 }
 
+/// The block of a collective that has only one.
+pub(crate) const WHOLE: u64 = 0;
+
 /// The blocks that a rank has. Algorithms take blocks out to send them and put in those that they receive; a message of
 /// several blocks has them in the order in which they are named.
 ///
@@ -47,22 +52,38 @@ impl Sizes {
 #[derive(Clone, Debug)]
 pub struct Blocks<'a> {
     sizes: &'a Sizes,
-    contents: Option<BTreeMap<u32, Message>>,
+    contents: Option<BTreeMap<u64, Message>>,
+    received: Bytes,
 }
 
 impl<'a> Blocks<'a> {
     /// None yet.
     pub fn new(sizes: &'a Sizes) -> Blocks<'a> {
-        Blocks { sizes, contents: Some(BTreeMap::new()) }
+        Blocks { sizes, contents: Some(BTreeMap::new()), received: Bytes(0) }
+    }
+
+    /// Those that the rank brings.
+    ///
+    /// # Errors
+    /// A message of another size than its block.
+    pub fn brought<'m>(sizes: &'a Sizes, mut blocks: impl Iterator<Item = (u64, &'m Message)>) -> Result<Blocks<'a>> {
+        let mut all = Blocks::new(sizes);
+        blocks.try_for_each(|(block, message)| all.put([block], message))?;
+        Ok(Blocks { received: Bytes(0), ..all })
     }
 
     /// All of them, of which only the sizes are known.
     pub fn without_contents(sizes: &'a Sizes) -> Blocks<'a> {
-        Blocks { sizes, contents: None }
+        Blocks { sizes, contents: None, received: Bytes(0) }
+    }
+
+    /// How many bytes were put in or combined since: for the rank itself, or to be passed on. [B]
+    pub fn received(&self) -> Bytes {
+        self.received
     }
 
     /// The size of a block. [B]
-    pub fn size_of(&self, block: u32) -> Bytes {
+    pub fn size_of(&self, block: u64) -> Bytes {
         self.sizes.of(block)
     }
 
@@ -70,21 +91,46 @@ impl<'a> Blocks<'a> {
     ///
     /// # Errors
     /// A block that the rank does not have: a mistake of the algorithm.
-    pub fn take(&self, blocks: impl IntoIterator<Item = u32>) -> Result<Message> {
-        let Some(contents) = &self.contents else {
-            let bytes = blocks.into_iter().map(|block| self.sizes.of(block).0).sum();
-            return Ok(Message::of_size(Bytes(bytes)));
-        };
-        let missing = |block| Error::Unfit(format!("block {block} is to be sent by a rank that does not have it"));
-        let found = blocks.into_iter().map(|block| contents.get(&block).cloned().ok_or_else(|| missing(block)));
+    pub fn take(&self, blocks: impl IntoIterator<Item = impl Into<u64>>) -> Result<Message> {
+        let blocks = blocks.into_iter().map(Into::into);
+        let Some(contents) = &self.contents else { return Ok(Message::of_size(self.size_of_all(blocks))) };
+        let found = blocks.map(|block| contents.get(&block).cloned().ok_or_else(|| missing(block)));
         Ok(joined(&found.collect::<Result<Vec<Message>>>()?))
+    }
+
+    /// A block, which the rank then has no longer.
+    ///
+    /// # Errors
+    /// It does not have it.
+    pub(crate) fn hand_over_one(&mut self, block: u64) -> Result<Message> {
+        match &mut self.contents {
+            Some(contents) => contents.remove(&block).ok_or_else(|| missing(block)),
+            None => Ok(Message::of_size(self.sizes.of(block))),
+        }
+    }
+
+    /// As [`Blocks::take`]; then the rank has them no longer.
+    ///
+    /// # Errors
+    /// A block that the rank does not have.
+    pub(crate) fn hand_over(&mut self, blocks: impl IntoIterator<Item = u64, IntoIter: Clone>) -> Result<Message> {
+        let blocks = blocks.into_iter();
+        let message = self.take(blocks.clone())?;
+        if let Some(contents) = &mut self.contents {
+            blocks.for_each(|block| drop(contents.remove(&block)));
+        }
+        Ok(message)
     }
 
     /// The blocks of `message`, which consists of these.
     ///
     /// # Errors
     /// A message of another size.
-    pub fn put(&mut self, blocks: impl IntoIterator<Item = u32, IntoIter: Clone>, message: &Message) -> Result<()> {
+    pub fn put(
+        &mut self,
+        blocks: impl IntoIterator<Item = impl Into<u64>, IntoIter: Clone>,
+        message: &Message,
+    ) -> Result<()> {
         self.each(blocks, message, |contents, block, part| {
             contents.insert(block, part);
             Ok(())
@@ -98,7 +144,7 @@ impl<'a> Blocks<'a> {
     /// A message of another size.
     pub fn combine<C: Combine>(
         &mut self,
-        blocks: impl IntoIterator<Item = u32, IntoIter: Clone>,
+        blocks: impl IntoIterator<Item = impl Into<u64>, IntoIter: Clone>,
         operator: &C,
         message: &Message,
         place: Place,
@@ -114,16 +160,31 @@ impl<'a> Blocks<'a> {
         })
     }
 
+    /// The size of these blocks together: at once, where they are of one size and so many. [B]
+    fn size_of_all(&self, blocks: impl Iterator<Item = u64>) -> Bytes {
+        match (self.sizes, blocks.size_hint()) {
+            (Sizes::Same(bytes), (least, Some(most))) if least == most => Bytes(bytes.0.saturating_mul(most as u64)),
+            _ => Bytes(blocks.map(|block| self.sizes.of(block).0).sum()),
+        }
+    }
+
     /// Does something with each block of a message, as long as there are contents.
     fn each(
         &mut self,
-        blocks: impl IntoIterator<Item = u32, IntoIter: Clone>,
+        blocks: impl IntoIterator<Item = impl Into<u64>, IntoIter: Clone>,
         message: &Message,
-        mut take: impl FnMut(&mut BTreeMap<u32, Message>, u32, Message) -> Result<()>,
+        mut take: impl FnMut(&mut BTreeMap<u64, Message>, u64, Message) -> Result<()>,
     ) -> Result<()> {
         let Bytes(size) = message.size();
+        self.received.0 += size;
+        let blocks = blocks.into_iter().map(Into::into);
+        if self.contents.is_none() {
+            let Bytes(expected) = self.size_of_all(blocks);
+            let fits = expected == size || *self.sizes == Sizes::Unknown;
+            return if fits { Ok(()) } else { Err(mismatch(message, expected)) };
+        }
         let is_whole = message.whole_content().is_some();
-        let (blocks, unknown) = (blocks.into_iter(), *self.sizes == Sizes::Unknown);
+        let unknown = *self.sizes == Sizes::Unknown;
         // Blocks of unknown sizes that come in one message are alike.
         let each = if unknown { size / (blocks.clone().count().max(1) as u64) } else { 0 };
         let mut begin = 0;
@@ -158,6 +219,10 @@ pub enum Place {
     After,
 }
 
+fn missing(block: u64) -> Error {
+    Error::Unfit(format!("block {block} is to be sent by a rank that does not have it"))
+}
+
 fn mismatch(message: &Message, expected: u64) -> Error {
     let found = message.size().0;
     Error::Mismatch(format!(
@@ -174,14 +239,17 @@ mod tests {
     fn messages_are_taken_apart_and_joined_in_the_order_named() {
         let sizes = Sizes::Each([2, 0, 1, 3].map(Bytes).to_vec());
         let mut blocks = Blocks::new(&sizes);
-        blocks.put([3, 1, 0], &Message::from(b"abcde".to_vec())).unwrap();
-        assert_eq!(blocks.take([0, 3]).unwrap(), Message::from(b"deabc".to_vec()));
-        assert_eq!(blocks.take([1]).unwrap(), Message::from(Vec::new()));
-        assert!(blocks.take([2]).is_err());
-        blocks.combine([0], &Operator::Xor, &Message::from(vec![1, 1]), Place::Before).unwrap();
-        assert_eq!(blocks.take([0]).unwrap(), Message::from(vec![b'd' ^ 1, b'e' ^ 1]));
+        blocks.put([3_u32, 1, 0], &Message::from(b"abcde".to_vec())).unwrap();
+        assert_eq!(blocks.take([0_u32, 3]).unwrap(), Message::from(b"deabc".to_vec()));
+        assert_eq!(blocks.take([1_u32]).unwrap(), Message::from(Vec::new()));
+        assert!(blocks.take([2_u32]).is_err());
+        blocks.combine([WHOLE], &Operator::Xor, &Message::from(vec![1, 1]), Place::Before).unwrap();
+        assert_eq!(blocks.take([WHOLE]).unwrap(), Message::from(vec![b'd' ^ 1, b'e' ^ 1]));
         for wrong in [1, 4] {
-            assert!(matches!(blocks.put([0, 2], &Message::of_size(Bytes(wrong))), Err(Error::Mismatch(_))), "{wrong}");
+            assert!(
+                matches!(blocks.put([0_u32, 2], &Message::of_size(Bytes(wrong))), Err(Error::Mismatch(_))),
+                "{wrong}"
+            );
         }
     }
 
@@ -189,8 +257,8 @@ mod tests {
     fn where_one_block_is_a_size_all_are() {
         let sizes = Sizes::Same(Bytes(4));
         let mut blocks = Blocks::new(&sizes);
-        blocks.put([0], &Message::from(vec![0; 4])).unwrap();
-        blocks.put(1..1000, &Message::of_size(Bytes(999 * 4))).unwrap();
-        assert_eq!(blocks.take(0..1000).unwrap(), Message::of_size(Bytes(4000)));
+        blocks.put([WHOLE], &Message::from(vec![0; 4])).unwrap();
+        blocks.put(1..1000_u32, &Message::of_size(Bytes(999 * 4))).unwrap();
+        assert_eq!(blocks.take(0..1000_u32).unwrap(), Message::of_size(Bytes(4000)));
     }
 }

@@ -10,6 +10,7 @@ use endpoint::Needs;
 use quantities::{Bytes, Duration};
 
 use crate::postal::{Alpha, Lambda, Splitting};
+use crate::schedule::SendReceiveOrder;
 
 /// The description of an algorithm of the collective `A`.
 #[derive(Debug)]
@@ -136,6 +137,8 @@ pub enum Parameter {
     Segment,
     /// How long a rank takes to copy a byte into a message that it forwards, or out of one.
     Reshuffle,
+    /// What a rank does first if it both sends and receives in a step.
+    Order,
 }
 
 impl Parameter {
@@ -147,6 +150,7 @@ impl Parameter {
             Parameter::T0 => "t0",
             Parameter::Segment => "segment",
             Parameter::Reshuffle => "reshuffle",
+            Parameter::Order => "order",
         }
     }
 }
@@ -166,6 +170,8 @@ pub struct Parameters {
     pub segment: Option<Bytes>,
     /// How long it takes to copy a byte into a message that is forwarded, or out of one; no time by default.
     pub reshuffle: Option<Duration>,
+    /// What a rank does first if it both sends and receives in a step; left open by default.
+    pub order: Option<SendReceiveOrder>,
     /// The parameters that an algorithm has asked for.
     pub used: BTreeSet<Parameter>,
 }
@@ -176,7 +182,8 @@ const DEFAULT_SEGMENT: Bytes = Bytes(4 << 10);
 impl Parameters {
     /// Only the number of ranks.
     pub const fn of(ranks: u32) -> Parameters {
-        Parameters { ranks, lambda: None, t0: None, alpha: None, segment: None, reshuffle: None, used: BTreeSet::new() }
+        let used = BTreeSet::new();
+        Parameters { ranks, lambda: None, t0: None, alpha: None, segment: None, reshuffle: None, order: None, used }
     }
 
     /// The latency, for an algorithm that requires it.
@@ -220,6 +227,12 @@ impl Parameters {
     pub fn reshuffle(&mut self) -> Duration {
         self.used.insert(Parameter::Reshuffle);
         self.reshuffle.unwrap_or_default()
+    }
+
+    /// What a rank does first if it both sends and receives in a step, if that was asked for.
+    pub fn order(&mut self) -> Option<SendReceiveOrder> {
+        self.used.insert(Parameter::Order);
+        self.order
     }
 
     /// Whether an algorithm has asked for that parameter.

@@ -14,13 +14,13 @@ mod shift;
 mod subgroup;
 
 pub mod agreement;
-pub mod all_to_all;
 pub mod catalogue;
 pub mod postal;
 pub mod schedule;
 
 pub mod all_gather;
 pub mod all_reduce;
+pub mod all_to_all;
 pub mod barrier;
 pub mod broadcast;
 pub mod exscan;
@@ -33,8 +33,8 @@ pub mod scatter;
 pub use blocks::{Blocks, Place, Sizes};
 pub use group::Group;
 pub use pieces::joined;
-pub use program::{CollectiveProgram, Data, MulticastProgram, cut};
-pub use shape::{Division, Holders, LeastTraffic, Reduction, Shape, Traffic};
+pub use program::{CollectiveEnd, CollectiveProgram, Data, MulticastProgram, OverlappedProgram, cut};
+pub use shape::{BlockNumbers, Division, Holders, LeastTraffic, Reduction, Shape, Traffic, of_pair};
 pub use subgroup::Subgroup;
 
 use endpoint::{Endpoint, Needs, Result};
@@ -44,6 +44,7 @@ use all_reduce::{Combine, Operator, Sends};
 
 use crate::catalogue::{Catalogue, Cost, Entry, MissingParameter, Parameter, Parameters};
 use crate::postal::Lambda;
+use crate::schedule::SendReceiveOrder;
 
 /// What all ranks of a collective agree on, besides the sizes of its blocks.
 #[derive(Debug)]
@@ -54,6 +55,17 @@ pub struct Call<'a, C = Operator> {
     pub operator: &'a C,
     /// When the sends of its messages end.
     pub sends: Sends,
+}
+
+impl<C> Call<'_, C> {
+    /// What a rank does first if it both sends and receives in a step, unless it was `asked` for: one after the other
+    /// where a send waits for its receiver, as on the machine of the CM-5 paper, otherwise both at once.
+    fn order(&self, asked: Option<SendReceiveOrder>) -> SendReceiveOrder {
+        asked.unwrap_or(match self.sends {
+            Sends::Early => SendReceiveOrder::Sendrecv,
+            Sends::Synchronous => SendReceiveOrder::Alternating,
+        })
+    }
 }
 
 impl<C> Clone for Call<'_, C> {
@@ -127,6 +139,26 @@ pub trait Performs {
         None
     }
 
+    /// Checks that `ranks` ranks can use it.
+    ///
+    /// # Errors
+    /// The number of ranks that it needs.
+    fn check(&self, _ranks: u32) -> Result<()> {
+        Ok(())
+    }
+
+    /// The size of the largest message that it sends among `ranks` ranks with blocks of `bytes`, where a rank has a
+    /// block for each other. [B]
+    fn largest_message(&self, _ranks: u32, bytes: Bytes) -> Bytes {
+        bytes
+    }
+
+    /// What one of `ranks` ranks does first if it both sends and receives in a step: `asked`, where the algorithm
+    /// leaves a choice.
+    fn order(&self, _ranks: u32, _asked: SendReceiveOrder) -> SendReceiveOrder {
+        SendReceiveOrder::Sendrecv
+    }
+
     /// Whether a rank must know the size of blocks that it has not brought: of those that it cuts, or passes on with
     /// others.
     fn needs_sizes(&self) -> bool {
@@ -153,6 +185,26 @@ pub(crate) trait BlockAlgorithm {
         call: &Call<'_, C>,
         blocks: &mut Blocks<'_>,
     ) -> Result<()>;
+
+    /// As [`Performs::messages`].
+    fn messages(&self, _ranks: u32) -> Option<u64> {
+        None
+    }
+
+    /// As [`Performs::check`].
+    fn check(&self, _ranks: u32) -> Result<()> {
+        Ok(())
+    }
+
+    /// As [`Performs::largest_message`].
+    fn largest_message(&self, _ranks: u32, bytes: Bytes) -> Bytes {
+        bytes
+    }
+
+    /// As [`Performs::order`].
+    fn order(&self, _ranks: u32, _asked: SendReceiveOrder) -> SendReceiveOrder {
+        SendReceiveOrder::Sendrecv
+    }
 
     /// As [`Performs::needs_sizes`].
     fn needs_sizes(&self) -> bool {
@@ -216,6 +268,7 @@ macro_rules! collective {
         $about:literal,
         $shape:expr,
         examples: $examples:expr,
+        $(usual_in_mpi: $usual_in_mpi:expr,)?
         usual: $usual:expr,
         $($file:ident::$algorithm:ident,)+
     ) => {
@@ -224,6 +277,7 @@ macro_rules! collective {
 
             use crate::catalogue::catalogue;
             use crate::BlockAlgorithm;
+            use crate::schedule::SendReceiveOrder;
 
             catalogue! {
                 #[doc = $about]
@@ -240,6 +294,22 @@ macro_rules! collective {
                     each!(self, it => it.run(endpoint, call, blocks).await)
                 }
 
+                fn messages(&self, ranks: u32) -> Option<u64> {
+                    each!(self, it => BlockAlgorithm::messages(it, ranks))
+                }
+
+                fn check(&self, ranks: u32) -> endpoint::Result<()> {
+                    each!(self, it => BlockAlgorithm::check(it, ranks))
+                }
+
+                fn largest_message(&self, ranks: u32, bytes: Bytes) -> Bytes {
+                    each!(self, it => BlockAlgorithm::largest_message(it, ranks, bytes))
+                }
+
+                fn order(&self, ranks: u32, asked: SendReceiveOrder) -> SendReceiveOrder {
+                    each!(self, it => BlockAlgorithm::order(it, ranks, asked))
+                }
+
                 fn needs_sizes(&self) -> bool {
                     each!(self, it => BlockAlgorithm::needs_sizes(it))
                 }
@@ -247,7 +317,9 @@ macro_rules! collective {
         }
         pub use algorithm::*;
 
-        $crate::row! { $row: $name = $mpi, $about, $shape, examples: $examples, usual: $usual }
+        $crate::row! {
+            $row: $name = $mpi, $about, $shape, examples: $examples, usual: $usual, $(usual_in_mpi: $usual_in_mpi,)?
+        }
     };
 }
 pub(crate) use collective;
@@ -268,6 +340,7 @@ macro_rules! every_collective {
             reduce_scatter::ReduceScatter,
             scan::Scan,
             exscan::Exscan,
+            all_to_all::AllToAll,
         }
     };
 }
@@ -391,6 +464,18 @@ macro_rules! collectives {
 
             fn messages(&self, ranks: u32) -> Option<u64> {
                 match self { $(AnyAlgorithm::$row(algorithm) => algorithm.messages(ranks),)+ }
+            }
+
+            fn check(&self, ranks: u32) -> Result<()> {
+                match self { $(AnyAlgorithm::$row(algorithm) => algorithm.check(ranks),)+ }
+            }
+
+            fn largest_message(&self, ranks: u32, bytes: Bytes) -> Bytes {
+                match self { $(AnyAlgorithm::$row(algorithm) => algorithm.largest_message(ranks, bytes),)+ }
+            }
+
+            fn order(&self, ranks: u32, asked: SendReceiveOrder) -> SendReceiveOrder {
+                match self { $(AnyAlgorithm::$row(algorithm) => algorithm.order(ranks, asked),)+ }
             }
 
             fn needs_sizes(&self) -> bool {

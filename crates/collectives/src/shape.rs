@@ -1,5 +1,7 @@
 //! What a collective does, as data: which blocks each rank has before it and which after it.
 
+use quantities::Rank;
+
 /// The shape of a collective among P ranks: from it follow how much data a rank brings and takes, what the right result
 /// is, and the least that any algorithm has to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +25,8 @@ pub enum Division {
     Whole,
     /// A block for each rank: block p is that of rank p.
     PerRank,
+    /// A block for each pair of P ranks: block r P + c goes from rank r to rank c.
+    PerPair,
 }
 
 /// Who has the blocks of a collective.
@@ -34,7 +38,62 @@ pub enum Holders {
     Everyone,
     /// Every rank has its own.
     Owner,
+    /// Of the blocks of pairs, every rank has those that go from it.
+    Sender,
+    /// Of the blocks of pairs, every rank has those that go to it.
+    Receiver,
 }
+
+/// The block that goes from one of `ranks` ranks to another, where there is one for each pair.
+pub const fn of_pair(Rank(from): Rank, Rank(to): Rank, ranks: u32) -> u64 {
+    from as u64 * ranks as u64 + to as u64
+}
+
+/// The numbers of blocks, as far from each other: in a matrix of the blocks of pairs a row, or a column.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BlockNumbers {
+    first: u64,
+    distance: u64,
+    count: u64,
+}
+
+impl BlockNumbers {
+    /// So many from the first on.
+    const fn from(first: u64, distance: u64, count: u64) -> BlockNumbers {
+        BlockNumbers { first, distance, count }
+    }
+
+    /// Whether a block is one of them.
+    pub const fn contains(&self, block: u64) -> bool {
+        if self.count == 0 || block < self.first {
+            return false;
+        }
+        let beyond = block - self.first;
+        beyond.is_multiple_of(self.distance) && beyond / self.distance < self.count
+    }
+
+    /// Whether there are none.
+    pub const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+}
+
+impl Iterator for BlockNumbers {
+    type Item = u64;
+
+    fn next(&mut self) -> Option<u64> {
+        self.count = self.count.checked_sub(1)?;
+        let block = self.first;
+        self.first = block.saturating_add(self.distance);
+        Some(block)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.count as usize, Some(self.count as usize))
+    }
+}
+
+impl ExactSizeIterator for BlockNumbers {}
 
 /// Whose data a block is the combination of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,25 +113,57 @@ impl Shape {
     }
 
     /// How many blocks there are among `ranks` ranks.
-    pub const fn blocks(&self, ranks: u32) -> u32 {
+    pub const fn blocks(&self, ranks: u32) -> u64 {
         match self.blocks {
             Division::Nothing => 0,
             Division::Whole => 1,
-            Division::PerRank => ranks,
+            Division::PerRank => ranks as u64,
+            Division::PerPair => ranks as u64 * ranks as u64,
         }
+    }
+
+    /// Whether every rank has a block for every other.
+    pub const fn is_exchange(&self) -> bool {
+        matches!(self.blocks, Division::PerPair)
+    }
+
+    /// How many blocks an algorithm joins to one message at most: half of what a rank has, where every one has some for
+    /// every other; otherwise all.
+    pub const fn most_joined(&self, ranks: u32) -> u64 {
+        let joined = if self.is_exchange() { ranks as u64 / 2 } else { self.blocks(ranks) };
+        if joined > 0 { joined } else { 1 }
     }
 
     /// The blocks that rank `me` of `ranks` brings.
-    pub fn brings(&self, me: u32, root: u32, ranks: u32) -> std::ops::Range<u32> {
-        self.before.of(me, root, self.blocks(ranks))
+    pub fn brings(&self, me: u32, root: u32, ranks: u32) -> BlockNumbers {
+        self.before.of(me, root, ranks, self.blocks(ranks))
     }
 
     /// The blocks that rank `me` of `ranks` ends with.
-    pub fn takes(&self, me: u32, root: u32, ranks: u32) -> std::ops::Range<u32> {
+    pub fn takes(&self, me: u32, root: u32, ranks: u32) -> BlockNumbers {
         if self.reduction == Some(Reduction::PrefixBefore) && me == 0 {
-            return 0..0;
+            return BlockNumbers::default();
         }
-        self.after.of(me, root, self.blocks(ranks))
+        self.after.of(me, root, ranks, self.blocks(ranks))
+    }
+
+    /// A rank that brings a block.
+    pub const fn bringer(&self, block: u64, root: u32, ranks: u32) -> u32 {
+        match self.before {
+            Holders::Root => root,
+            Holders::Everyone => 0,
+            Holders::Owner => block as u32,
+            Holders::Sender => (block / ranks as u64) as u32,
+            Holders::Receiver => (block % ranks as u64) as u32,
+        }
+    }
+
+    /// A rank that ends with a block, if any but a root does.
+    const fn taker(&self, block: u64, ranks: u32) -> u32 {
+        match self.blocks {
+            Division::PerPair => (block % ranks as u64) as u32,
+            Division::Nothing | Division::Whole | Division::PerRank => block as u32,
+        }
     }
 
     /// The ranks whose data a block is combined from at rank `me`, of those that bring it.
@@ -135,8 +226,8 @@ impl Shape {
     /// How many blocks a rank has to receive, where the root is rank 0.
     fn received_by(&self, me: u32, ranks: u32) -> u64 {
         let own = self.brings(me, 0, ranks);
-        let foreign = |block: &u32| match self.reduction {
-            None => !own.contains(block),
+        let foreign = |block: &u64| match self.reduction {
+            None => !own.contains(*block),
             Some(_) => self.combines(me, ranks).any(|from| from != me),
         };
         self.takes(me, 0, ranks).filter(foreign).count() as u64
@@ -144,15 +235,18 @@ impl Shape {
 
     /// How many blocks a rank has to send, where the root is rank 0.
     fn sent_by(&self, me: u32, ranks: u32) -> u64 {
-        let needs = |rank: u32, block: u32| {
-            let takes = rank != me && rank < ranks && self.takes(rank, 0, ranks).contains(&block);
+        let needs = |rank: u32, block: u64| {
+            let takes = rank != me && rank < ranks && self.takes(rank, 0, ranks).contains(block);
             takes
                 && match self.reduction {
-                    None => !self.brings(rank, 0, ranks).contains(&block),
+                    None => !self.brings(rank, 0, ranks).contains(block),
                     Some(_) => self.combines(rank, ranks).contains(&me),
                 }
         };
-        let needed = |block: &u32| [0, 1, ranks.saturating_sub(1), *block].into_iter().any(|rank| needs(rank, *block));
+        let needed = |block: &u64| {
+            let ranks = [0, 1, ranks.saturating_sub(1), self.taker(*block, ranks)];
+            ranks.into_iter().any(|rank| needs(rank, *block))
+        };
         self.brings(me, 0, ranks).filter(needed).count() as u64
     }
 
@@ -169,16 +263,20 @@ impl Shape {
             // The root is on one side, and the blocks of the other side cross.
             (Division::PerRank, Holders::Root, _) | (Division::PerRank, _, Holders::Root) => beside.min(others),
             (Division::PerRank, ..) => beside.max(others),
+            (Division::PerPair, ..) => beside.saturating_mul(others),
         }
     }
 }
 
 impl Holders {
-    fn of(self, me: u32, root: u32, blocks: u32) -> std::ops::Range<u32> {
+    fn of(self, me: u32, root: u32, ranks: u32, blocks: u64) -> BlockNumbers {
+        let (me, ranks) = (u64::from(me), u64::from(ranks));
         match self {
-            Holders::Root if me != root => 0..0,
-            Holders::Root | Holders::Everyone => 0..blocks,
-            Holders::Owner => me..me + 1,
+            Holders::Root if me != u64::from(root) => BlockNumbers::default(),
+            Holders::Root | Holders::Everyone => BlockNumbers::from(0, 1, blocks),
+            Holders::Owner => BlockNumbers::from(me, 1, 1),
+            Holders::Sender => BlockNumbers::from(me * ranks, 1, ranks),
+            Holders::Receiver => BlockNumbers::from(me, ranks, ranks),
         }
     }
 }
@@ -201,6 +299,7 @@ mod tests {
         assert_eq!(of("reduce-scatter"), (4, 4, 5));
         assert_eq!(of("scan"), (1, 1, 5));
         assert_eq!(of("exscan"), (1, 1, 5));
+        assert_eq!(of("all-to-all"), (4, 4, 5));
         for collective in Collective::ALL {
             let alone = collective.shape().least_traffic(1);
             assert_eq!((alone.received, alone.sent), (0, 0), "{}", collective.name());
@@ -212,5 +311,20 @@ mod tests {
         let of = |name: &str, beside| Collective::named(name).unwrap().shape().least_between(beside, 8);
         assert_eq!([of("all-gather", 2), of("all-gather", 6), of("gather", 2), of("scan", 2)], [6, 6, 2, 1]);
         assert_eq!([of("all-gather", 0), of("reduce-scatter", 8), of("barrier", 4)], [0, 0, 0]);
+        assert_eq!([of("all-to-all", 0), of("all-to-all", 2), of("all-to-all", 4)], [0, 12, 16]);
+    }
+
+    #[test]
+    fn blocks_of_pairs_are_rows_and_columns() {
+        let shape = Collective::named("all-to-all").unwrap().shape();
+        let (row, column) = (shape.brings(1, 0, 4), shape.takes(1, 0, 4));
+        assert_eq!((row.len(), column.len()), (4, 4));
+        assert!(row.clone().eq([4, 5, 6, 7]) && column.clone().eq([1, 5, 9, 13]));
+        for block in 0..16 {
+            assert_eq!(row.contains(block), row.clone().any(|it| it == block), "{block}");
+            assert_eq!(column.contains(block), column.clone().any(|it| it == block), "{block}");
+        }
+        let most = 100_000;
+        assert_eq!(shape.takes(most - 1, 0, most).last(), Some(9_999_999_999));
     }
 }

@@ -5,6 +5,7 @@ use quantities::Bytes;
 
 use super::{AllReduceContext, Combine, Sends};
 use crate::Group;
+use crate::blocks::WHOLE;
 use crate::catalogue::{Cost, Entry, catalogue};
 use crate::postal::Lambda;
 use crate::{Blocks, Call, Performs};
@@ -65,9 +66,9 @@ impl Performs for Algorithm {
     ) -> Result<()> {
         let group = Group::from_source(call.root, endpoint.size())?;
         let context = AllReduceContext { group: &group, operator: call.operator, sends: call.sends };
-        let mut message = blocks.take([0])?;
+        let mut message = blocks.take([WHOLE])?;
         self.all_reduce(endpoint, &context, &mut message).await?;
-        blocks.put([0], &message)
+        blocks.put([WHOLE], &message)
     }
 }
 

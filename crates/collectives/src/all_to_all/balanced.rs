@@ -1,10 +1,16 @@
 //! Complete exchange, one partner per step, with far partners in every step.
 
-use endpoint::{Endpoint, Message, Program, Result};
+use endpoint::{Endpoint, Message, Needs, Result};
 use quantities::{Bytes, Rank};
 
+use super::Algorithm;
+use super::direct::{Transit, cost, messages};
 use super::pairwise::take_turns;
+use crate::all_reduce::Combine;
+use crate::catalogue::{Cost, Entry, Parameter};
+use crate::postal::Lambda;
 use crate::schedule::SendReceiveOrder;
+use crate::{BlockAlgorithm, Blocks, Call};
 
 /// Pairwise exchange with the ranks numbered from 1, the last one 0: in step j every rank exchanges messages with the
 /// rank whose number is its own xor j. `message_for` makes the message for a rank, `take` is called with each message
@@ -28,7 +34,7 @@ use crate::schedule::SendReceiveOrder;
 ///
 /// # Errors
 /// Those of sending and receiving.
-pub async fn balanced<E: Endpoint>(
+pub(super) async fn balanced<E: Endpoint>(
     endpoint: &E,
     order: SendReceiveOrder,
     mut message_for: impl FnMut(Rank) -> Message,
@@ -54,23 +60,50 @@ pub async fn balanced<E: Endpoint>(
     Ok(())
 }
 
-/// [`balanced`] as a program, with messages that are only a size.
+/// [`balanced`] as an algorithm of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Balanced {
-    /// Size of a message. [B]
-    pub bytes: Bytes,
-    /// What a rank does first in a step.
-    pub order: SendReceiveOrder,
+    /// What a rank does first in a step; if it is left open, both at once, or one after the other where a send waits
+    /// for its receiver.
+    pub order: Option<SendReceiveOrder>,
 }
 
-impl Program for Balanced {
-    /// Bytes that this rank received.
-    type Output = Bytes;
+impl BlockAlgorithm for Balanced {
+    type All = Algorithm;
+    const ENTRIES: &'static [Entry<Algorithm>] = &[Entry {
+        name: "balanced",
+        about: "One partner a step, far ones in every step",
+        formula: "(n - 1) (o + L + o + (s-1) G) where n is a power of two; twice that if alternating",
+        parameters: &[Parameter::Order],
+        needs: Needs::NOTHING,
+        make: |parameters| Ok(Balanced { order: parameters.order() }.into()),
+    }];
 
-    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Bytes> {
-        let mut received = 0;
-        let message_for = |_| Message::of_size(self.bytes);
-        balanced(endpoint, self.order, message_for, |_, message| received += message.size().0).await?;
-        Ok(Bytes(received))
+    async fn run<E: Endpoint, C: Combine>(
+        &self,
+        endpoint: &E,
+        call: &Call<'_, C>,
+        blocks: &mut Blocks<'_>,
+    ) -> Result<()> {
+        let (transit, order) = (Transit::new(endpoint, blocks), call.order(self.order));
+        let take = |from, message: Message| transit.take(from, &message);
+        balanced(endpoint, order, |to| transit.message_for(to), take).await?;
+        transit.end()
+    }
+
+    fn messages(&self, ranks: u32) -> Option<u64> {
+        Some(messages(ranks))
+    }
+
+    fn needs_sizes(&self) -> bool {
+        false
+    }
+
+    fn order(&self, _ranks: u32, asked: SendReceiveOrder) -> SendReceiveOrder {
+        self.order.unwrap_or(asked)
+    }
+
+    fn cost(&self, _: Lambda, ranks: u32, bytes: Bytes) -> Cost {
+        cost(ranks, bytes)
     }
 }

@@ -1,15 +1,19 @@
 //! Complete exchange in the fewest possible steps, for any number of ranks.
 
-use endpoint::{Endpoint, Message, Program, Result};
+use endpoint::{Endpoint, Needs, Result};
 use quantities::{Bytes, Duration, Rank};
 
-use super::blocks::{Blocks, Places};
+use super::Algorithm;
+use super::forwarding::{cost, half, places, set_places, step};
+use crate::all_reduce::Combine;
 use crate::barrier::distances;
+use crate::catalogue::{Cost, Entry, Parameter};
+use crate::postal::Lambda;
 use crate::shift::Shift;
+use crate::{BlockAlgorithm, Blocks, Call, of_pair};
 
 /// Complete exchange in ceil(log2 P) steps: a message that has d ranks to go, counted upwards round the ring, moves in
-/// the steps of the bits set in d. `message_for` makes the message for a rank, all of `bytes`; `take` is called with
-/// each message and its sender.
+/// the steps of the bits set in d.
 ///
 /// ```text
 ///   step        by      what goes                    P = 6
@@ -29,51 +33,58 @@ use crate::shift::Shift;
 /// message-passing systems", IEEE Transactions on Parallel and Distributed Systems 8(11), 1997, section 3.
 ///
 /// # Errors
-/// Messages of different sizes, the errors of sending and receiving.
-pub async fn bruck<E: Endpoint>(
-    endpoint: &E,
-    bytes: Bytes,
-    reshuffle: Duration,
-    mut message_for: impl FnMut(Rank) -> Message,
-    mut take: impl FnMut(Rank, Message),
-) -> Result<()> {
-    let (Rank(me), size) = (endpoint.rank(), endpoint.size());
-    let further = |places: u32| Rank(if places < size - me { me + places } else { places - (size - me) });
-    let message = |places| if places == 0 { Message::of_size(bytes) } else { message_for(further(places)) };
-    let mut blocks = Blocks::new(bytes, (0..size).map(message).collect())?;
-    steps(endpoint, reshuffle, &mut blocks).await?;
-    for (places, message) in (0..).zip(blocks.into_messages()).skip(1) {
-        take(further(size - places), message);
+/// Those of sending and receiving.
+async fn bruck<E: Endpoint>(endpoint: &E, reshuffle: Duration, blocks: &mut Blocks<'_>) -> Result<()> {
+    let (me, size) = (endpoint.rank(), endpoint.size());
+    for bit in distances(size) {
+        let Shift { to, from } = Shift::new(me, bit, size);
+        let (leaving, coming) = (leaving(me, bit, size), leaving(from, bit, size));
+        step(endpoint, blocks, (to, leaving), (from, coming), reshuffle).await?;
     }
     Ok(())
 }
 
-async fn steps<E: Endpoint>(endpoint: &E, reshuffle: Duration, blocks: &mut Blocks) -> Result<()> {
-    for bit in distances(endpoint.size()) {
-        let Shift { to, from } = Shift::new(endpoint.rank(), bit, endpoint.size());
-        blocks.sendrecv(endpoint, Places { bit, set: true }, to, from, reshuffle).await?;
-    }
-    Ok(())
+/// The blocks that leave a rank in the step of a bit, place by place.
+fn leaving(me: Rank, bit: u32, size: u32) -> impl Iterator<Item = u64> + Clone {
+    let block = move |to_go: u32| {
+        // The lower bits have been gone.
+        let from = match to_go & (bit - 1) {
+            0 => me,
+            gone => Shift::new(me, gone, size).from,
+        };
+        of_pair(from, Shift::new(from, to_go, size).to, size)
+    };
+    places(bit, true, set_places(bit, size)).map(block)
 }
 
-/// [`bruck`] as a program, with messages that are only a size.
+/// [`bruck`] as an algorithm of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bruck {
-    /// Size of a message between two ranks. [B]
-    pub bytes: Bytes,
     /// How long it takes to copy a byte into a message, or out of one. [ps/B]
     pub reshuffle: Duration,
 }
 
-impl Program for Bruck {
-    /// Bytes that this rank received, for itself or for others.
-    type Output = Bytes;
+impl BlockAlgorithm for Bruck {
+    type All = Algorithm;
+    const ENTRIES: &'static [Entry<Algorithm>] = &[Entry {
+        name: "bruck",
+        about: "For equal messages among all: store and forward in log2 P steps, for any P",
+        formula: "ceil(log2 n) (o + L + o + (s n/2 - 1) G + s n reshuffle) at most",
+        parameters: &[Parameter::Reshuffle],
+        needs: Needs::NOTHING,
+        make: |parameters| Ok(Bruck { reshuffle: parameters.reshuffle() }.into()),
+    }];
 
-    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Bytes> {
-        let mut blocks = Blocks::of_size(self.bytes, endpoint.size());
-        steps(endpoint, self.reshuffle, &mut blocks).await?;
-        let forwarded: u64 =
-            distances(endpoint.size()).map(|bit| blocks.pack(Places { bit, set: true }).size().0).sum();
-        Ok(Bytes(forwarded))
+    async fn run<E: Endpoint, C: Combine>(&self, endpoint: &E, _: &Call<'_, C>, blocks: &mut Blocks<'_>) -> Result<()> {
+        // In a box, as it takes much more room than the algorithms that forward nothing.
+        Box::pin(bruck(endpoint, self.reshuffle, blocks)).await
+    }
+
+    fn largest_message(&self, ranks: u32, bytes: Bytes) -> Bytes {
+        half(ranks, bytes)
+    }
+
+    fn cost(&self, _: Lambda, ranks: u32, bytes: Bytes) -> Cost {
+        cost(ranks, bytes)
     }
 }

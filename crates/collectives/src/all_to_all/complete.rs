@@ -1,28 +1,33 @@
-//! The algorithms for complete exchange, by name.
+//! The algorithms for complete exchange whose messages, and the steps in which they go, are known in advance.
 
 use endpoint::{Endpoint, Error, Message, Program, Result};
 use quantities::{Bytes, Duration, Rank};
 
-use super::blocks::Places;
-use super::{
-    Balanced, Bruck, Irregular, Linear, Pairwise, Recursive, balanced, bruck, irregular, linear, pairwise, recursive,
-};
+use super::all_at_once::neighbours;
+use super::balanced::balanced;
+use super::forwarding::set_places;
+use super::linear::linear;
+use super::pairwise::pairwise;
+use super::{Algorithm, Balanced, Bruck, Irregular, Linear, Pairwise, Recursive, irregular, posted};
+use crate::all_reduce::{Operator, Sends};
 use crate::barrier::distances;
+use crate::catalogue::Catalogue as _;
 use crate::schedule::{Pattern, PatternError, Schedule, SendReceiveOrder, Transfer};
 use crate::shift::Shift;
+use crate::{AnyAlgorithm, Blocks, Call, Performs as _, Sizes, of_pair};
 
-/// The algorithms for complete exchange.
+/// The algorithms of the row in which nothing is left to chance: each message goes in a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Complete {
-    /// [`super::linear`]: one receiver per step.
+    /// [`Linear`]: one receiver per step.
     Linear,
-    /// [`super::pairwise`]: one partner per step.
+    /// [`Pairwise`]: one partner per step.
     Pairwise,
-    /// [`super::recursive`]: store and forward in log2 P steps.
+    /// [`Recursive`]: store and forward in log2 P steps.
     Recursive,
-    /// [`super::balanced`]: one partner per step, far ones in every step.
+    /// [`Balanced`]: one partner per step, far ones in every step.
     Balanced,
-    /// [`super::bruck`]: store and forward in ceil(log2 P) steps, for any number of ranks.
+    /// [`Bruck`]: store and forward in ceil(log2 P) steps, for any number of ranks.
     Bruck,
 }
 
@@ -32,46 +37,45 @@ impl Complete {
         [Complete::Linear, Complete::Pairwise, Complete::Recursive, Complete::Balanced, Complete::Bruck]
     }
 
-    /// Its name on the command line.
-    pub const fn name(self) -> &'static str {
+    /// An algorithm of the list, if it is one of these.
+    pub fn of(algorithm: &AnyAlgorithm) -> Option<Complete> {
+        let is_exchange = algorithm.collective().shape().is_exchange();
+        Complete::all().into_iter().find(|it| is_exchange && it.name() == algorithm.name())
+    }
+
+    /// It as the row has it, with what a rank does first in a step, and how long a byte that is forwarded takes.
+    pub fn algorithm(self, order: Option<SendReceiveOrder>, reshuffle: Duration) -> Algorithm {
         match self {
-            Complete::Linear => "linear",
-            Complete::Pairwise => "pairwise",
-            Complete::Recursive => "recursive",
-            Complete::Balanced => "balanced",
-            Complete::Bruck => "bruck",
+            Complete::Linear => Linear.into(),
+            Complete::Pairwise => Pairwise { order }.into(),
+            Complete::Recursive => Recursive { order, reshuffle }.into(),
+            Complete::Balanced => Balanced { order }.into(),
+            Complete::Bruck => Bruck { reshuffle }.into(),
         }
     }
 
+    fn plain(self) -> Algorithm {
+        self.algorithm(None, Duration::ZERO)
+    }
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        self.plain().name()
+    }
+
     /// What it does, in a line.
-    pub const fn about(self) -> &'static str {
-        match self {
-            Complete::Linear => "One receiver per step",
-            Complete::Pairwise => "One partner a step",
-            Complete::Recursive => {
-                "For equal messages among all: store and forward in log2 P steps; P must be a power of two"
-            }
-            Complete::Balanced => "One partner a step, far ones in every step",
-            Complete::Bruck => "For equal messages among all: store and forward in log2 P steps, for any P",
-        }
+    pub fn about(self) -> &'static str {
+        self.plain().entry().about
+    }
+
+    /// How long it takes without contention, in the symbols of LogGP: n ranks, s bytes from each to each.
+    pub fn formula(self) -> &'static str {
+        self.plain().entry().formula
     }
 
     /// Whether messages are forwarded by other ranks, so that fewer and longer ones are sent.
     pub const fn forwards(self) -> bool {
         self.irregular().is_none()
-    }
-
-    /// How long it takes without contention, in the symbols of LogGP: n ranks, s bytes from each to each, where each
-    /// forwarded byte is packed and unpacked at `reshuffle`. Sources: CM-5 paper, tables 1 to 4, and Bruck et al.,
-    /// 1997, as cited at the algorithms.
-    pub const fn formula(self) -> &'static str {
-        match self {
-            Complete::Linear => "n (n - 1) (o + L + o + (s-1) G) if a send waits for its receiver, otherwise less",
-            Complete::Pairwise => "(n - 1) (o + L + o + (s-1) G); twice that if alternating",
-            Complete::Balanced => "(n - 1) (o + L + o + (s-1) G) where n is a power of two; twice that if alternating",
-            Complete::Recursive => "log2 n (o + L + o + (s n/2 - 1) G + s n reshuffle); twice that if alternating",
-            Complete::Bruck => "ceil(log2 n) (o + L + o + (s n/2 - 1) G + s n reshuffle) at most",
-        }
     }
 
     /// The same algorithm for any pattern of messages; none for one that forwards messages.
@@ -84,27 +88,17 @@ impl Complete {
         }
     }
 
-    /// What one of `ranks` ranks does first if it both sends and receives in a step: `order` where the CM-5 paper
-    /// prescribes one, otherwise both at once.
-    pub const fn order(self, ranks: u32, order: SendReceiveOrder) -> SendReceiveOrder {
-        match self {
-            Complete::Linear | Complete::Balanced | Complete::Recursive => order,
-            Complete::Pairwise if ranks.is_power_of_two() => order,
-            Complete::Pairwise | Complete::Bruck => SendReceiveOrder::Sendrecv,
-        }
-    }
-
     /// Checks that `ranks` ranks can use it.
     ///
     /// # Errors
     /// The number of ranks that it needs.
     pub fn check(self, ranks: u32) -> Result<()> {
-        if self == Complete::Recursive { recursive::check(ranks) } else { Ok(()) }
+        self.plain().check(ranks)
     }
 
-    /// The largest message that it sends among `ranks` ranks with messages of `bytes`. [B]
+    /// The size of the largest message that it sends among `ranks` ranks with messages of `bytes`. [B]
     pub fn largest_message(self, ranks: u32, bytes: Bytes) -> Bytes {
-        if self.forwards() { Bytes(bytes.0.saturating_mul(u64::from(ranks / 2))) } else { bytes }
+        self.plain().largest_message(ranks, bytes)
     }
 
     /// Its steps among `ranks` ranks with messages of `bytes`. Those of an algorithm that forwards messages contain
@@ -122,14 +116,14 @@ impl Complete {
             Complete::Balanced => irregular::balanced(&pattern()?),
             Complete::Recursive => {
                 let halves = std::iter::successors(Some(ranks / 2), |half| Some(half / 2)).take_while(|&half| half > 0);
-                let packed = Bytes(bytes.0.saturating_mul(u64::from(ranks / 2)));
+                let packed = self.largest_message(ranks, bytes);
                 let steps = halves.map(|half| step(ranks, packed, |me| Rank(me.0 ^ half)));
                 Schedule::new(ranks, steps.collect())
             }
             Complete::Bruck => {
                 let steps = distances(ranks).map(|bit| {
-                    let places = u64::from(Places { bit, set: true }.among(ranks));
-                    step(ranks, Bytes(bytes.0.saturating_mul(places)), |me| Shift::new(me, bit, ranks).to)
+                    let packed = Bytes(bytes.0.saturating_mul(u64::from(set_places(bit, ranks))));
+                    step(ranks, packed, |me| Shift::new(me, bit, ranks).to)
                 });
                 Schedule::new(ranks, steps.collect())
             }
@@ -142,20 +136,21 @@ fn step(ranks: u32, bytes: Bytes, to: impl Fn(Rank) -> Rank) -> Vec<Transfer> {
     (0..ranks).map(Rank).map(|from| Transfer { from, to: to(from), bytes }).collect()
 }
 
-/// Complete exchange by any algorithm, with messages that are only a size.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Complete exchange by an algorithm, as a part of another program, or alone with messages that are only a size.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompleteExchange {
     /// The algorithm.
-    pub algorithm: Complete,
+    pub algorithm: Algorithm,
     /// Size of a message between two ranks. [B]
     pub bytes: Bytes,
-    /// What a rank does first if it both sends and receives in a step, where [`Complete::order`] leaves a choice.
-    pub order: SendReceiveOrder,
-    /// How long it takes to copy a byte into a forwarded message, or out of one. [ps/B]
-    pub reshuffle: Duration,
 }
 
 impl CompleteExchange {
+    /// With these messages, where a rank does both at once in a step unless the algorithm says otherwise.
+    pub fn new(algorithm: impl Into<Algorithm>, bytes: Bytes) -> CompleteExchange {
+        CompleteExchange { algorithm: algorithm.into(), bytes }
+    }
+
     /// Brings every message to its receiver. `message_for` makes the message for a rank, all of the same size if they
     /// are forwarded; `take` is called with each message and its sender.
     ///
@@ -168,14 +163,51 @@ impl CompleteExchange {
         message_for: impl FnMut(Rank) -> Message,
         take: impl FnMut(Rank, Message),
     ) -> Result<()> {
-        let CompleteExchange { algorithm, bytes, order, reshuffle } = *self;
-        match algorithm {
-            Complete::Linear => linear(endpoint, message_for, take).await,
-            Complete::Pairwise => pairwise(endpoint, order, message_for, take).await,
-            Complete::Recursive => recursive(endpoint, bytes, order, reshuffle, message_for, take).await,
-            Complete::Balanced => balanced(endpoint, order, message_for, take).await,
-            Complete::Bruck => bruck(endpoint, bytes, reshuffle, message_for, take).await,
+        let order = |order: Option<SendReceiveOrder>| order.unwrap_or(SendReceiveOrder::Sendrecv);
+        match &self.algorithm {
+            Algorithm::Linear(_) => linear(endpoint, message_for, take).await,
+            Algorithm::Pairwise(it) => pairwise(endpoint, order(it.order), message_for, take).await,
+            Algorithm::Balanced(it) => balanced(endpoint, order(it.order), message_for, take).await,
+            Algorithm::AllAtOnce(_) => {
+                let (receivers, senders) = neighbours(endpoint);
+                posted(endpoint, &senders, &receivers, message_for, take).await
+            }
+            Algorithm::Recursive(_) | Algorithm::Bruck(_) => self.forward(endpoint, message_for, take).await,
         }
+    }
+
+    /// The same by an algorithm that forwards messages.
+    async fn forward<E: Endpoint>(
+        &self,
+        endpoint: &E,
+        mut message_for: impl FnMut(Rank) -> Message,
+        mut take: impl FnMut(Rank, Message),
+    ) -> Result<()> {
+        let (me, size, sizes) = (endpoint.rank(), endpoint.size(), Sizes::Same(self.bytes));
+        let others = || (0..size).map(Rank).filter(|&rank| rank != me);
+        let mut blocks = Blocks::new(&sizes);
+        for to in others() {
+            let message = message_for(to);
+            if message.size() != self.bytes {
+                return Err(Error::Unfit(format!(
+                    "an exchange that forwards messages needs them all of one size: one is of {}, not of {}",
+                    message.size(),
+                    self.bytes
+                )));
+            }
+            blocks.put([of_pair(me, to, size)], &message)?;
+        }
+        self.perform(endpoint, &mut blocks).await?;
+        for from in others() {
+            take(from, blocks.take([of_pair(from, me, size)])?);
+        }
+        Ok(())
+    }
+
+    async fn perform<E: Endpoint>(&self, endpoint: &E, blocks: &mut Blocks<'_>) -> Result<()> {
+        // Nothing is combined, and no rank is the root.
+        let call = Call { root: Rank(0), operator: &Operator::Xor, sends: Sends::Early };
+        self.algorithm.perform(endpoint, &call, blocks).await
     }
 }
 
@@ -184,14 +216,10 @@ impl Program for CompleteExchange {
     type Output = Bytes;
 
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Bytes> {
-        let CompleteExchange { algorithm, bytes, order, reshuffle } = *self;
-        match algorithm {
-            Complete::Linear => Linear { bytes }.run(endpoint).await,
-            Complete::Pairwise => Pairwise { bytes, order }.run(endpoint).await,
-            Complete::Recursive => Recursive { bytes, order, reshuffle }.run(endpoint).await,
-            Complete::Balanced => Balanced { bytes, order }.run(endpoint).await,
-            Complete::Bruck => Bruck { bytes, reshuffle }.run(endpoint).await,
-        }
+        let sizes = Sizes::Same(self.bytes);
+        let mut blocks = Blocks::without_contents(&sizes);
+        self.perform(endpoint, &mut blocks).await?;
+        Ok(blocks.received())
     }
 }
 

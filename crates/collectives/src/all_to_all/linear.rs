@@ -1,7 +1,15 @@
 //! Complete exchange, one receiver per step.
 
-use endpoint::{Endpoint, Message, Program, Result};
+use endpoint::{Endpoint, Message, Result};
 use quantities::{Bytes, Rank};
+
+use super::Algorithm;
+use super::direct::{Transit, messages};
+use crate::all_reduce::Combine;
+use crate::catalogue::{Cost, Entry, Stretch};
+use crate::postal::Lambda;
+use crate::schedule::SendReceiveOrder;
+use crate::{BlockAlgorithm, Blocks, Call};
 
 /// Complete exchange in P steps: in step i all others send rank i their message for it, and it receives them one after
 /// the other, from the lowest-numbered sender up. `message_for` makes the message for a rank, `take` is called with
@@ -20,7 +28,7 @@ use quantities::{Bytes, Rank};
 ///
 /// # Errors
 /// Those of sending and receiving.
-pub async fn linear<E: Endpoint>(
+pub(super) async fn linear<E: Endpoint>(
     endpoint: &E,
     mut message_for: impl FnMut(Rank) -> Message,
     mut take: impl FnMut(Rank, Message),
@@ -37,20 +45,40 @@ pub async fn linear<E: Endpoint>(
     Ok(())
 }
 
-/// [`linear`] as a program, with messages that are only a size.
+/// [`linear`] as an algorithm of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Linear {
-    /// Size of a message. [B]
-    pub bytes: Bytes,
-}
+pub struct Linear;
 
-impl Program for Linear {
-    /// Bytes that this rank received.
-    type Output = Bytes;
+impl BlockAlgorithm for Linear {
+    type All = Algorithm;
+    const ENTRIES: &'static [Entry<Algorithm>] = &[Entry::plain(
+        "linear",
+        "One receiver per step",
+        "n (n - 1) (o + L + o + (s-1) G) if a send waits for its receiver, otherwise less",
+        |_| Ok(Linear.into()),
+    )];
 
-    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Bytes> {
-        let mut received = 0;
-        linear(endpoint, |_| Message::of_size(self.bytes), |_, message| received += message.size().0).await?;
-        Ok(Bytes(received))
+    async fn run<E: Endpoint, C: Combine>(&self, endpoint: &E, _: &Call<'_, C>, blocks: &mut Blocks<'_>) -> Result<()> {
+        let transit = Transit::new(endpoint, blocks);
+        linear(endpoint, |to| transit.message_for(to), |from, message| transit.take(from, &message)).await?;
+        transit.end()
+    }
+
+    fn messages(&self, ranks: u32) -> Option<u64> {
+        Some(messages(ranks))
+    }
+
+    fn needs_sizes(&self) -> bool {
+        false
+    }
+
+    /// It makes no difference, as in a step no rank both sends and receives.
+    fn order(&self, _ranks: u32, asked: SendReceiveOrder) -> SendReceiveOrder {
+        asked
+    }
+
+    fn cost(&self, _: Lambda, ranks: u32, bytes: Bytes) -> Cost {
+        let n = f64::from(ranks);
+        Cost::of(n * n, bytes, vec![Stretch::of(n * n, 0.0, bytes)])
     }
 }

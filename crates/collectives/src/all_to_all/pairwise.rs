@@ -1,10 +1,16 @@
 //! Complete exchange, one partner per step.
 
-use endpoint::{Endpoint, Message, Program, Result};
+use endpoint::{Endpoint, Message, Needs, Result};
 use quantities::{Bytes, Rank};
 
+use super::Algorithm;
+use super::direct::{Transit, cost, messages};
+use crate::all_reduce::Combine;
+use crate::catalogue::{Cost, Entry, Parameter};
+use crate::postal::Lambda;
 use crate::schedule::SendReceiveOrder;
 use crate::shift::Shift;
+use crate::{BlockAlgorithm, Blocks, Call};
 
 /// Complete exchange in P - 1 steps: in step j every rank exchanges messages with one other. `message_for` makes the
 /// message for a rank, `take` is called with each message and its sender.
@@ -28,7 +34,7 @@ use crate::shift::Shift;
 ///
 /// # Errors
 /// Those of sending and receiving.
-pub async fn pairwise<E: Endpoint>(
+pub(super) async fn pairwise<E: Endpoint>(
     endpoint: &E,
     order: SendReceiveOrder,
     mut message_for: impl FnMut(Rank) -> Message,
@@ -60,30 +66,62 @@ pub(super) async fn take_turns<E: Endpoint>(endpoint: &E, node: Rank, message: M
     Ok(received)
 }
 
-/// [`pairwise`] as a program, with messages that are only a size.
+/// [`pairwise`] as an algorithm of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pairwise {
-    /// Size of a message. [B]
-    pub bytes: Bytes,
-    /// What a rank does first in a step, if the number of ranks is a power of two.
-    pub order: SendReceiveOrder,
+    /// What a rank does first in a step; if it is left open, both at once, or one after the other where a send waits
+    /// for its receiver.
+    pub order: Option<SendReceiveOrder>,
 }
 
 impl Pairwise {
-    /// An exchange of messages of `bytes` as in the CM-5 paper: the lower of two partners receives first.
-    pub const fn of_size(bytes: Bytes) -> Pairwise {
-        Pairwise { bytes, order: SendReceiveOrder::Alternating }
+    /// As in the CM-5 paper: the lower of two partners receives first.
+    pub const fn in_turns() -> Pairwise {
+        Pairwise { order: Some(SendReceiveOrder::Alternating) }
+    }
+
+    /// Both partners send and receive at once.
+    pub const fn at_once() -> Pairwise {
+        Pairwise { order: Some(SendReceiveOrder::Sendrecv) }
     }
 }
 
-impl Program for Pairwise {
-    /// Bytes that this rank received.
-    type Output = Bytes;
+impl BlockAlgorithm for Pairwise {
+    type All = Algorithm;
+    const ENTRIES: &'static [Entry<Algorithm>] = &[Entry {
+        name: "pairwise",
+        about: "One partner a step",
+        formula: "(n - 1) (o + L + o + (s-1) G); twice that if alternating",
+        parameters: &[Parameter::Order],
+        needs: Needs::NOTHING,
+        make: |parameters| Ok(Pairwise { order: parameters.order() }.into()),
+    }];
 
-    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Bytes> {
-        let mut received = 0;
-        let message_for = |_| Message::of_size(self.bytes);
-        pairwise(endpoint, self.order, message_for, |_, message| received += message.size().0).await?;
-        Ok(Bytes(received))
+    async fn run<E: Endpoint, C: Combine>(
+        &self,
+        endpoint: &E,
+        call: &Call<'_, C>,
+        blocks: &mut Blocks<'_>,
+    ) -> Result<()> {
+        let (transit, order) = (Transit::new(endpoint, blocks), call.order(self.order));
+        let take = |from, message: Message| transit.take(from, &message);
+        pairwise(endpoint, order, |to| transit.message_for(to), take).await?;
+        transit.end()
+    }
+
+    fn messages(&self, ranks: u32) -> Option<u64> {
+        Some(messages(ranks))
+    }
+
+    fn needs_sizes(&self) -> bool {
+        false
+    }
+
+    fn order(&self, ranks: u32, asked: SendReceiveOrder) -> SendReceiveOrder {
+        if ranks.is_power_of_two() { self.order.unwrap_or(asked) } else { SendReceiveOrder::Sendrecv }
+    }
+
+    fn cost(&self, _: Lambda, ranks: u32, bytes: Bytes) -> Cost {
+        cost(ranks, bytes)
     }
 }

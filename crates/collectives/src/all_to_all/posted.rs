@@ -24,7 +24,7 @@ pub async fn posted<E: Endpoint>(
     endpoint: &E,
     senders: &[Rank],
     receivers: &[Rank],
-    message_for: impl Fn(Rank) -> Message,
+    mut message_for: impl FnMut(Rank) -> Message,
     mut take: impl FnMut(Rank, Message),
 ) -> Result<()> {
     let receives = join_all(senders.iter().map(|&from| endpoint.receive(from)));

@@ -1,15 +1,19 @@
 //! Complete exchange in as many steps as a hypercube has dimensions.
 
-use endpoint::{Endpoint, Error, Message, Program, Result};
+use endpoint::{Endpoint, Error, Needs, Result};
 use quantities::{Bytes, Duration, Rank};
 
-use super::blocks::{Blocks, Places, copying};
+use super::Algorithm;
+use super::forwarding::{copying, cost, half, places, step};
+use crate::all_reduce::Combine;
+use crate::catalogue::{Cost, Entry, Parameter};
+use crate::postal::Lambda;
 use crate::schedule::SendReceiveOrder;
+use crate::{BlockAlgorithm, Blocks, Call, of_pair};
 
 /// Complete exchange in log2 P steps, P a power of two: in step i the ranks of each group of k = P / 2^i exchange with
-/// those k/2 away everything that they hold for the other half of the group, from any source. `message_for` makes the
-/// message for a rank, all of `bytes`; `take` is called with each message and its sender; `order` says what a rank does
-/// first in a step.
+/// those k/2 away everything that they hold for the other half of the group, from any source. `order` says what a
+/// rank does first in a step.
 ///
 /// ```text
 ///   step      1         2         3                 P = 8
@@ -31,54 +35,49 @@ use crate::schedule::SendReceiveOrder;
 /// Applications 9(3), 1988.
 ///
 /// # Errors
-/// A number of ranks that is not a power of two, messages of different sizes, the errors of sending and receiving.
-pub async fn recursive<E: Endpoint>(
-    endpoint: &E,
-    bytes: Bytes,
-    order: SendReceiveOrder,
-    reshuffle: Duration,
-    mut message_for: impl FnMut(Rank) -> Message,
-    mut take: impl FnMut(Rank, Message),
-) -> Result<()> {
-    let me = endpoint.rank();
-    let message = |rank| if rank == me { Message::of_size(bytes) } else { message_for(rank) };
-    let mut blocks = Blocks::new(bytes, (0..endpoint.size()).map(Rank).map(message).collect())?;
-    steps(endpoint, order, reshuffle, &mut blocks).await?;
-    let from_others = (0..).map(Rank).zip(blocks.into_messages()).filter(|&(from, _)| from != me);
-    from_others.for_each(|(from, message)| take(from, message));
-    Ok(())
-}
-
-async fn steps<E: Endpoint>(
+/// A number of ranks that is not a power of two, the errors of sending and receiving.
+async fn recursive<E: Endpoint>(
     endpoint: &E,
     order: SendReceiveOrder,
     reshuffle: Duration,
-    blocks: &mut Blocks,
+    blocks: &mut Blocks<'_>,
 ) -> Result<()> {
     let (Rank(me), size) = (endpoint.rank(), endpoint.size());
     check(size)?;
-    let mut k = size;
-    while k > 1 {
-        let node = Rank(if me % k < k / 2 { me + k / 2 } else { me - k / 2 });
-        let leaves = Places { bit: k / 2, set: me & (k / 2) == 0 };
+    let mut bit = size / 2;
+    while bit > 0 {
+        let node = Rank(me ^ bit);
+        let (leaving, coming) = (leaving(Rank(me), bit, size), leaving(node, bit, size));
         match order {
-            SendReceiveOrder::Sendrecv => blocks.sendrecv(endpoint, leaves, node, node, reshuffle).await?,
-            SendReceiveOrder::Alternating => take_turns(endpoint, leaves, node, reshuffle, blocks).await?,
+            SendReceiveOrder::Sendrecv => step(endpoint, blocks, (node, leaving), (node, coming), reshuffle).await?,
+            SendReceiveOrder::Alternating => take_turns(endpoint, blocks, node, (leaving, coming), reshuffle).await?,
         }
-        k /= 2;
+        bit /= 2;
     }
     Ok(())
 }
 
-/// Exchanges the messages in `leaves` with `node`; as in figure 3 of the paper, the lower rank packs and sends first.
+/// The blocks that leave a rank in the step of a bit, place by place.
+fn leaving(Rank(me): Rank, bit: u32, size: u32) -> impl Iterator<Item = u64> + Clone {
+    // The bits of a place that have been exchanged say who sends, the others to whom.
+    let exchanged = (size - 1) & !(2 * bit - 1);
+    let block = move |place: u32| {
+        let (from, to) = ((place & exchanged) | (me & !exchanged), (place & !exchanged) | (me & exchanged));
+        of_pair(Rank(from), Rank(to), size)
+    };
+    places(bit, me & bit == 0, size / 2).map(block)
+}
+
+/// Exchanges the blocks that leave and come with `node`; as in figure 3 of the paper, the lower rank packs and sends
+/// first.
 async fn take_turns<E: Endpoint>(
     endpoint: &E,
-    leaves: Places,
+    blocks: &mut Blocks<'_>,
     node: Rank,
+    (leaving, coming): (impl Iterator<Item = u64> + Clone, impl Iterator<Item = u64> + Clone),
     reshuffle: Duration,
-    blocks: &mut Blocks,
 ) -> Result<()> {
-    let packed = blocks.pack(leaves);
+    let packed = blocks.hand_over(leaving)?;
     let work = copying(&packed, reshuffle);
     let received;
     if endpoint.rank() < node {
@@ -92,36 +91,61 @@ async fn take_turns<E: Endpoint>(
         endpoint.compute(work).await; // to pack
         endpoint.send(node, packed).await?;
     }
-    blocks.unpack(&received, leaves)
+    blocks.put(coming, &received)
 }
 
 /// Checks that `size` ranks can use it.
-pub(super) fn check(size: u32) -> Result<()> {
+fn check(size: u32) -> Result<()> {
     if size.is_power_of_two() {
         return Ok(());
     }
     Err(Error::Unfit(format!("recursive exchange needs a number of ranks that is a power of two, not {size}")))
 }
 
-/// [`recursive`] as a program, with messages that are only a size.
+/// [`recursive`] as an algorithm of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recursive {
-    /// Size of a message between two ranks. [B]
-    pub bytes: Bytes,
-    /// What a rank does first in a step.
-    pub order: SendReceiveOrder,
+    /// What a rank does first in a step; if it is left open, both at once, or one after the other where a send waits
+    /// for its receiver.
+    pub order: Option<SendReceiveOrder>,
     /// How long it takes to copy a byte into a message, or out of one. [ps/B]
     pub reshuffle: Duration,
 }
 
-impl Program for Recursive {
-    /// Bytes that this rank received, for itself or for others.
-    type Output = Bytes;
+impl BlockAlgorithm for Recursive {
+    type All = Algorithm;
+    const ENTRIES: &'static [Entry<Algorithm>] = &[Entry {
+        name: "recursive",
+        about: "For equal messages among all: store and forward in log2 P steps; P must be a power of two",
+        formula: "log2 n (o + L + o + (s n/2 - 1) G + s n reshuffle); twice that if alternating",
+        parameters: &[Parameter::Order, Parameter::Reshuffle],
+        needs: Needs::NOTHING,
+        make: |parameters| Ok(Recursive { order: parameters.order(), reshuffle: parameters.reshuffle() }.into()),
+    }];
 
-    async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Bytes> {
-        let mut blocks = Blocks::of_size(self.bytes, endpoint.size());
-        steps(endpoint, self.order, self.reshuffle, &mut blocks).await?;
-        let each = self.bytes.0.saturating_mul(u64::from(endpoint.size() / 2));
-        Ok(Bytes(each.saturating_mul(u64::from(endpoint.size().ilog2()))))
+    async fn run<E: Endpoint, C: Combine>(
+        &self,
+        endpoint: &E,
+        call: &Call<'_, C>,
+        blocks: &mut Blocks<'_>,
+    ) -> Result<()> {
+        // In a box, as it takes much more room than the algorithms that forward nothing.
+        Box::pin(recursive(endpoint, call.order(self.order), self.reshuffle, blocks)).await
+    }
+
+    fn check(&self, ranks: u32) -> Result<()> {
+        check(ranks)
+    }
+
+    fn order(&self, _ranks: u32, asked: SendReceiveOrder) -> SendReceiveOrder {
+        self.order.unwrap_or(asked)
+    }
+
+    fn largest_message(&self, ranks: u32, bytes: Bytes) -> Bytes {
+        half(ranks, bytes)
+    }
+
+    fn cost(&self, _: Lambda, ranks: u32, bytes: Bytes) -> Cost {
+        cost(ranks, bytes)
     }
 }

@@ -5,6 +5,7 @@ use quantities::Bytes;
 
 use crate::Group;
 use crate::all_reduce::Combine;
+use crate::blocks::WHOLE;
 use crate::catalogue::{Cost, Entry, catalogue};
 use crate::postal::Lambda;
 use crate::{Blocks, Call, Performs};
@@ -73,9 +74,9 @@ impl Performs for Algorithm {
         blocks: &mut Blocks<'_>,
     ) -> Result<()> {
         let group = Group::from_source(call.root, endpoint.size())?;
-        let mut message = if endpoint.rank() == call.root { blocks.take([0])? } else { Message::default() };
-        self.broadcast(endpoint, &group, blocks.size_of(0), &mut message).await?;
-        blocks.put([0], &message)
+        let mut message = if endpoint.rank() == call.root { blocks.take([WHOLE])? } else { Message::default() };
+        self.broadcast(endpoint, &group, blocks.size_of(WHOLE), &mut message).await?;
+        blocks.put([WHOLE], &message)
     }
 
     fn messages(&self, ranks: u32) -> Option<u64> {

@@ -5,6 +5,7 @@ use quantities::{Bytes, Rank};
 
 use super::Algorithm;
 use crate::all_reduce::Combine;
+use crate::blocks::WHOLE;
 use crate::catalogue::{Cost, Entry, Stretch};
 use crate::postal::Lambda;
 use crate::{BlockAlgorithm, Blocks, Call, Place};
@@ -40,12 +41,12 @@ impl BlockAlgorithm for Linear {
     ) -> Result<()> {
         let me = endpoint.rank();
         if me != call.root {
-            return endpoint.send(call.root, blocks.take([0])?).await;
+            return endpoint.send(call.root, blocks.take([WHOLE])?).await;
         }
         for from in (0..endpoint.size()).map(Rank).filter(|&rank| rank != me) {
             let received = endpoint.receive(from).await?;
             let place = if from < me { Place::Before } else { Place::After };
-            blocks.combine([0], call.operator, &received, place)?;
+            blocks.combine([WHOLE], call.operator, &received, place)?;
         }
         Ok(())
     }

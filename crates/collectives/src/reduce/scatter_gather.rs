@@ -6,6 +6,7 @@ use quantities::Bytes;
 use super::Algorithm;
 use crate::all_reduce::Combine;
 use crate::all_reduce::Parts;
+use crate::blocks::WHOLE;
 use crate::catalogue::{Cost, Entry, part};
 use crate::postal::Lambda;
 use crate::{BlockAlgorithm, Blocks, Call, Sizes, gather, reduce_scatter};
@@ -37,14 +38,14 @@ impl BlockAlgorithm for ScatterGather {
         blocks: &mut Blocks<'_>,
     ) -> Result<()> {
         let ranks = endpoint.size();
-        let message = blocks.take([0])?;
+        let message = blocks.take([WHOLE])?;
         let cut = Parts::of(call.operator, &message, ranks);
         let sizes = Sizes::Each((0..ranks).map(|part| Bytes(cut.start(part + 1) - cut.start(part))).collect());
         let mut parts = Blocks::new(&sizes);
         parts.put(0..ranks, &message)?;
         reduce_scatter::RecursiveHalving.run(endpoint, call, &mut parts).await?;
         gather::Binomial.run(endpoint, call, &mut parts).await?;
-        if endpoint.rank() == call.root { blocks.put([0], &parts.take(0..ranks)?) } else { Ok(()) }
+        if endpoint.rank() == call.root { blocks.put([WHOLE], &parts.take(0..ranks)?) } else { Ok(()) }
     }
 
     fn cost(&self, lambda: Lambda, ranks: u32, bytes: Bytes) -> Cost {

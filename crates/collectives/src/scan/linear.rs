@@ -6,6 +6,7 @@ use quantities::{Bytes, Rank};
 use super::Algorithm;
 use crate::all_reduce::Combine;
 use crate::all_reduce::combined;
+use crate::blocks::WHOLE;
 use crate::catalogue::{Cost, Entry, Stretch};
 use crate::postal::Lambda;
 use crate::{BlockAlgorithm, Blocks, Call, exscan};
@@ -56,8 +57,8 @@ impl BlockAlgorithm for Linear {
         call: &Call<'_, C>,
         blocks: &mut Blocks<'_>,
     ) -> Result<()> {
-        let (_, prefix) = prefixes_in_turn(endpoint, call, blocks.take([0])?).await?;
-        blocks.put([0], &prefix)
+        let (_, prefix) = prefixes_in_turn(endpoint, call, blocks.take([WHOLE])?).await?;
+        blocks.put([WHOLE], &prefix)
     }
 
     fn cost(&self, _: Lambda, ranks: u32, bytes: Bytes) -> Cost {
@@ -83,8 +84,8 @@ impl BlockAlgorithm for LinearBefore {
         call: &Call<'_, C>,
         blocks: &mut Blocks<'_>,
     ) -> Result<()> {
-        let (before, _) = prefixes_in_turn(endpoint, call, blocks.take([0])?).await?;
-        before.map_or(Ok(()), |before| blocks.put([0], &before))
+        let (before, _) = prefixes_in_turn(endpoint, call, blocks.take([WHOLE])?).await?;
+        before.map_or(Ok(()), |before| blocks.put([WHOLE], &before))
     }
 
     fn cost(&self, lambda: Lambda, ranks: u32, bytes: Bytes) -> Cost {

@@ -7,6 +7,7 @@ use super::Algorithm;
 use crate::all_reduce::Combine;
 use crate::all_reduce::combined;
 use crate::barrier::distances;
+use crate::blocks::WHOLE;
 use crate::catalogue::{Cost, Entry, Stretch, halvings};
 use crate::postal::Lambda;
 use crate::{BlockAlgorithm, Blocks, Call, exscan};
@@ -74,8 +75,8 @@ impl BlockAlgorithm for RecursiveDoubling {
         call: &Call<'_, C>,
         blocks: &mut Blocks<'_>,
     ) -> Result<()> {
-        let (_, prefix) = prefixes_by_doubling(endpoint, call, blocks.take([0])?).await?;
-        blocks.put([0], &prefix)
+        let (_, prefix) = prefixes_by_doubling(endpoint, call, blocks.take([WHOLE])?).await?;
+        blocks.put([WHOLE], &prefix)
     }
 
     fn cost(&self, _: Lambda, ranks: u32, bytes: Bytes) -> Cost {
@@ -103,8 +104,8 @@ impl BlockAlgorithm for RecursiveDoublingBefore {
         call: &Call<'_, C>,
         blocks: &mut Blocks<'_>,
     ) -> Result<()> {
-        let (before, _) = prefixes_by_doubling(endpoint, call, blocks.take([0])?).await?;
-        before.map_or(Ok(()), |before| blocks.put([0], &before))
+        let (before, _) = prefixes_by_doubling(endpoint, call, blocks.take([WHOLE])?).await?;
+        before.map_or(Ok(()), |before| blocks.put([WHOLE], &before))
     }
 
     fn cost(&self, lambda: Lambda, ranks: u32, bytes: Bytes) -> Cost {

@@ -2,9 +2,9 @@
 //! are in `cm5_tables`.
 
 use endpoint::{Endpoint, Message, Program, Result, World};
-use maquette_collectives::all_to_all::{Complete, Irregular, balanced, pairwise};
+use maquette_collectives::all_to_all::{Complete, CompleteExchange, Irregular};
 use maquette_collectives::schedule::{Pattern, Schedule, SendReceiveOrder, Transfer};
-use quantities::{Bytes, Rank};
+use quantities::{Bytes, Duration, Rank};
 use virtual_worlds::loggp::Clock;
 
 use crate::cm5_tables::pattern_p;
@@ -109,10 +109,8 @@ impl Program for Partners {
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Vec<u32>> {
         let (mut partners, order) = (Vec::new(), SendReceiveOrder::Alternating);
         let (message_for, take) = (|_| Message::of_size(Bytes(1)), |from: Rank, _| partners.push(from.0));
-        match self.0 {
-            Complete::Balanced => balanced(endpoint, order, message_for, take).await?,
-            _ => pairwise(endpoint, order, message_for, take).await?,
-        }
+        let exchange = CompleteExchange::new(self.0.algorithm(Some(order), Duration::ZERO), Bytes(1));
+        exchange.exchange(endpoint, message_for, take).await?;
         Ok(partners)
     }
 }

@@ -5,9 +5,12 @@ use maquette_collectives::Group;
 use maquette_collectives::all_reduce::{Number, Operation, Operator, Sends};
 use maquette_collectives::all_to_all;
 use maquette_collectives::catalogue::Parameters;
-use maquette_collectives::{AnyAlgorithm, Collective, CollectiveProgram, Data, Division, Sizes};
+use maquette_collectives::{
+    AnyAlgorithm, Collective, CollectiveEnd, CollectiveProgram, Data, OverlappedProgram, Performs, Sizes,
+};
 use proptest::prelude::*;
 use quantities::{Bytes, Rank};
+use virtual_worlds::answer::Answer;
 use virtual_worlds::loggp::Clock;
 
 use crate::collectives::{T0, any_group, lambda};
@@ -18,7 +21,7 @@ const SUM: Operator = Operator::Of(Operation::Sum, Number::U64);
 const BITS: Operator = Operator::Xor;
 
 /// All algorithms of all collectives among so many ranks, with a latency and segments that are no special case; but for
-/// those that need hardware of their own.
+/// those that need hardware of their own, and those that are for other numbers of ranks.
 fn all_algorithms(ranks: u32) -> Vec<AnyAlgorithm> {
     let parameters =
         Parameters { lambda: Some(lambda("9/5")), t0: Some(T0), segment: Some(Bytes(7)), ..Parameters::of(ranks) };
@@ -28,7 +31,15 @@ fn all_algorithms(ranks: u32) -> Vec<AnyAlgorithm> {
         collective.algorithms().into_iter().map(make)
     };
     let all = Collective::ALL.iter().copied().flat_map(named);
-    all.filter(|algorithm| !algorithm.needs().multicast()).collect()
+    all.filter(|algorithm| !algorithm.needs().multicast() && algorithm.check(ranks).is_ok()).collect()
+}
+
+/// Runs it on a clock, with what its algorithm needs.
+fn run(ranks: u32, program: &CollectiveProgram) -> Result<(Vec<Result<CollectiveEnd>>, Answer)> {
+    match program.algorithm.needs().overlap() {
+        true => Clock::new(MODEL).run(ranks, &OverlappedProgram(program.clone())),
+        false => Clock::new(MODEL).run(ranks, program),
+    }
 }
 
 fn program(algorithm: &AnyAlgorithm, ranks: u32, root: u32, bytes: u64) -> CollectiveProgram {
@@ -53,7 +64,7 @@ fn check(program: &CollectiveProgram, ranks: u32) {
             program.root
         )
     };
-    let (ends, answer) = Clock::new(MODEL).run(ranks, program).unwrap_or_else(|error| panic!("{}: {error}", about()));
+    let (ends, answer) = run(ranks, program).unwrap_or_else(|error| panic!("{}: {error}", about()));
     for (rank, end) in (0..).map(Rank).zip(ends) {
         let end = end.unwrap_or_else(|error| panic!("{}, rank {rank}: {error}", about()));
         program.check(rank, &end).unwrap_or_else(|error| panic!("{}: {error}", about()));
@@ -83,10 +94,14 @@ fn every_rank_ends_with_its_blocks_for_any_number_of_ranks_and_any_root() {
 #[test]
 fn blocks_come_where_the_shape_says_among_up_to_1024_ranks() {
     const MANY_MESSAGES: f64 = 1e5;
-    for ranks in [600, 1024] {
+    for ranks in [256, 600, 1024] {
         let many = |it: &AnyAlgorithm| it.cost(lambda("9/5"), ranks, Bytes(1)).messages > MANY_MESSAGES;
-        // Those with a message for each pair of ranks take seconds.
-        for algorithm in all_algorithms(ranks).into_iter().filter(|it| ranks == 1024 || !many(it)) {
+        // Those with a message for each pair of ranks take seconds, and with a block for each pair even longer.
+        let runs = |it: &AnyAlgorithm| match it.collective().shape().is_exchange() {
+            true => ranks == 256,
+            false => ranks == 1024 || (ranks == 600 && !many(it)),
+        };
+        for algorithm in all_algorithms(ranks).into_iter().filter(runs) {
             check(&program(&algorithm, ranks, ranks / 3, 1), ranks);
         }
     }
@@ -111,9 +126,9 @@ proptest! {
     #[test]
     fn any_group_ends_with_blocks_of_any_sizes((ranks, group) in any_group(), seed in any::<u32>()) {
         for algorithm in all_algorithms(group.len()) {
-            let per_rank = algorithm.collective().shape().blocks == Division::PerRank;
-            let size = |place: u32| Bytes(u64::from(seed.rotate_left(place) % 23));
-            let sizes = if per_rank { Sizes::Each((0..group.len()).map(size).collect()) } else { Sizes::Same(size(0)) };
+            let blocks = algorithm.collective().shape().blocks(group.len());
+            let size = |block: u64| Bytes(u64::from(seed.rotate_left(block as u32) % 23) + block / 32 % 3);
+            let sizes = if blocks > 1 { Sizes::Each((0..blocks).map(size).collect()) } else { Sizes::Same(size(0)) };
             let root = Rank(seed % group.len());
             check(&CollectiveProgram { group: group.clone(), sizes, root, ..program(&algorithm, ranks, 0, 0) }, ranks);
         }
@@ -126,7 +141,11 @@ fn every_world_ends_with_the_same() {
         for algorithm in all_algorithms(ranks) {
             // Some worlds send synchronously, which an algorithm is told.
             let program = CollectiveProgram { sends: Sends::Synchronous, ..program(&algorithm, ranks, ranks / 2, 200) };
-            for (world, ends) in everywhere(ranks, &program) {
+            let everywhere = match algorithm.needs().overlap() {
+                true => everywhere(ranks, &OverlappedProgram(program.clone())),
+                false => everywhere(ranks, &program),
+            };
+            for (world, ends) in everywhere {
                 for (rank, end) in (0..).map(Rank).zip(ends.unwrap()) {
                     let name = algorithm.name();
                     program.check(rank, &end.unwrap()).unwrap_or_else(|error| panic!("{name} on {world}: {error}"));
@@ -144,9 +163,9 @@ fn sizes_take_the_time_of_bytes() {
             let bytes = program(&algorithm, ranks, 1, 40);
             let sizes = CollectiveProgram { data: Data::Sizes, ..bytes.clone() };
             let [with_bytes, with_sizes] = [bytes, sizes].map(|program| {
-                let (ends, answer) = Clock::new(MODEL).run(ranks, &program).unwrap();
-                ends.into_iter().for_each(|end| drop(end.unwrap()));
-                (answer.finish, answer.messages)
+                let (ends, answer) = run(ranks, &program).unwrap();
+                let received: Vec<Bytes> = ends.into_iter().map(|end| end.unwrap().received).collect();
+                (answer.finish, answer.messages, received)
             });
             assert_eq!(with_bytes, with_sizes, "{}", algorithm.name());
         }
@@ -156,7 +175,7 @@ fn sizes_take_the_time_of_bytes() {
 #[test]
 fn what_does_not_fit_is_an_error() {
     let error = |program: CollectiveProgram, ranks| {
-        let (ends, _) = Clock::new(MODEL).run(ranks, &program).unwrap();
+        let (ends, _) = run(ranks, &program).unwrap();
         ends.into_iter().next().unwrap().unwrap_err().to_string()
     };
     for algorithm in all_algorithms(3) {

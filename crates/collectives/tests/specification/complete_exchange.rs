@@ -3,7 +3,7 @@
 use crate::worlds;
 use endpoint::{Endpoint, Error, Message, Program, Result, World};
 use machines::model::LogGp;
-use maquette_collectives::all_to_all::{Complete, CompleteExchange, balanced, bruck, linear, pairwise, recursive};
+use maquette_collectives::all_to_all::{Bruck, Complete, CompleteExchange};
 use maquette_collectives::barrier::Dissemination;
 use maquette_collectives::schedule::{Pacing, Pattern, Rule, Scheduled, SendReceiveOrder};
 use proptest::prelude::*;
@@ -30,13 +30,8 @@ impl Program for Delivery {
         let mut taken = Vec::new();
         let message_for = |to| Message::from(content(me, to, bytes));
         let take = |from, message: Message| taken.push((from, message.content().map_or(Vec::new(), |it| it.to_vec())));
-        match self.algorithm {
-            Complete::Linear => linear(endpoint, message_for, take).await?,
-            Complete::Pairwise => pairwise(endpoint, order, message_for, take).await?,
-            Complete::Balanced => balanced(endpoint, order, message_for, take).await?,
-            Complete::Recursive => recursive(endpoint, Bytes(bytes), order, reshuffle, message_for, take).await?,
-            Complete::Bruck => bruck(endpoint, Bytes(bytes), reshuffle, message_for, take).await?,
-        }
+        let exchange = CompleteExchange::new(self.algorithm.algorithm(Some(order), reshuffle), Bytes(bytes));
+        exchange.exchange(endpoint, message_for, take).await?;
         taken.sort();
         Ok(taken)
     }
@@ -87,7 +82,8 @@ impl Program for Uneven {
     type Output = ();
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
         let message_for = |to: Rank| Message::of_size(Bytes(u64::from(to.0)));
-        bruck(endpoint, Bytes(1), Duration::ZERO, message_for, |_, _| ()).await
+        let exchange = CompleteExchange::new(Bruck { reshuffle: Duration::ZERO }, Bytes(1));
+        exchange.exchange(endpoint, message_for, |_, _| ()).await
     }
 }
 
@@ -105,12 +101,8 @@ fn the_programs_receive_what_their_schedules_say() {
         for ranks in [1, 2, 5, 8, 13, 16].into_iter().filter(|&ranks| algorithm.check(ranks).is_ok()) {
             let schedule = algorithm.schedule(ranks, Bytes(24)).unwrap();
             let received = |to| schedule.transfers().filter(|it| it.to == to).map(|it| it.bytes.0).sum::<u64>();
-            let program = CompleteExchange {
-                algorithm,
-                bytes: Bytes(24),
-                order: SendReceiveOrder::Alternating,
-                reshuffle: Duration::ZERO,
-            };
+            let made = algorithm.algorithm(Some(SendReceiveOrder::Alternating), Duration::ZERO);
+            let program = CompleteExchange::new(made, Bytes(24));
             for (world, ended) in worlds::everywhere(ranks, &program) {
                 for (to, bytes) in (0..ranks).map(Rank).zip(ended.unwrap()) {
                     assert_eq!(bytes, Ok(Bytes(received(to))), "{} of {ranks} ranks on {world}", algorithm.name());
@@ -132,8 +124,8 @@ fn following_a_schedule_takes_as_long_as_the_program() {
             [(Complete::Linear, 9), (Complete::Pairwise, 16), (Complete::Balanced, 16), (Complete::Balanced, 11)]
         {
             let bytes = Bytes(100);
-            let program =
-                CompleteExchange { algorithm, bytes, order: SendReceiveOrder::Alternating, reshuffle: Duration::ZERO };
+            let made = algorithm.algorithm(Some(SendReceiveOrder::Alternating), Duration::ZERO);
+            let program = CompleteExchange::new(made, bytes);
             let schedule = algorithm.schedule(ranks, bytes).unwrap();
             let (_, of_program) = world.run(ranks, &program).unwrap();
             let followed = Scheduled::new(&schedule, Pacing::FreeRunning);
@@ -160,9 +152,9 @@ fn the_cost_formulas_hold_without_a_network() {
 /// On a clock without a network, whether sends wait for their receivers or not.
 fn the_cost_formulas_hold(world: &Clock) {
     let (bytes, reshuffle) = (10, 7);
-    let time = |algorithm, ranks, order| {
-        let reshuffle = Duration::from_picoseconds(reshuffle);
-        let program = CompleteExchange { algorithm, bytes: Bytes(bytes), order, reshuffle };
+    let time = |algorithm: Complete, ranks, order| {
+        let made = algorithm.algorithm(Some(order), Duration::from_picoseconds(reshuffle));
+        let program = CompleteExchange::new(made, Bytes(bytes));
         world.run(ranks, &program).unwrap().1.makespan().picoseconds()
     };
     for ranks in [2_u32, 8, 32] {

@@ -63,9 +63,11 @@ fn of_exchange(exchange: Exchange) -> Summary {
 
 /// The algorithms of a collective of that name.
 fn algorithms(program: &str) -> Vec<Summary> {
-    match program {
-        "all-to-all" => Exchange::all().into_iter().map(of_exchange).collect(),
-        other => Collective::named(other).map(Collective::summaries).unwrap_or_default(),
+    match Collective::named(program) {
+        // Schedules are made for exchanges, besides the algorithms that they have.
+        Some(collective) if collective.shape().is_exchange() => Exchange::all().into_iter().map(of_exchange).collect(),
+        Some(collective) => collective.summaries(),
+        None => Vec::new(),
     }
 }
 
@@ -102,7 +104,8 @@ fn text(program: &Description) -> String {
 }
 
 fn legend(program: &Description) -> &'static str {
-    if program.name == "all-to-all" { LEGEND_OF_EXCHANGES } else { LEGEND }
+    let is_exchange = Collective::named(program.name).is_some_and(|collective| collective.shape().is_exchange());
+    if is_exchange { LEGEND_OF_EXCHANGES } else { LEGEND }
 }
 
 /// The allowed values of a parameter, and its default.

@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use collectives::Group;
-use collectives::Subgroup;
 use collectives::agreement::{Agreement, Unfinished};
+use collectives::{Collective, Group, Subgroup};
 use endpoint::{Endpoint, Message, Tag};
 use experiment::catalogue::Awaited;
 use experiment::{MachineChoice, Site};
@@ -138,7 +137,8 @@ impl Among {
         call: Call<'py>,
         py: Python<'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let is_list = call.name == "all-to-all";
+        // A rank has a message for each other, and ends with one from each.
+        let is_list = Collective::named(&call.name).is_some_and(|collective| collective.shape().is_exchange());
         let collective = self.made((call.name, call.parameters))?;
         if has_all_ranks {
             let agreed = collective.agree(&mut self.agreement.borrow_mut(), endpoint.rank(), &call.messages);

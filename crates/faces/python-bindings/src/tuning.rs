@@ -113,23 +113,23 @@ fn question(
     bytes: Option<Bytes>,
     matrix: Option<TrafficMatrix>,
 ) -> Result<Question, Error> {
-    let listed = Collective::ALL.iter().map(|collective| collective.name());
-    let operations: Vec<&str> = listed.chain(["all-to-all"]).collect();
-    let name = quantities::by_name(operation, &operations, |name| name);
-    let name = name.map_err(|problem| Error::Value { parameter: "operation".to_owned(), problem })?;
-    let sends_nothing = Collective::named(name).is_some_and(|collective| collective.shape().blocks(1) == 0);
+    let collective = quantities::by_name(operation, Collective::ALL, |collective| collective.name());
+    let collective = collective.map_err(|problem| Error::Value { parameter: "operation".to_owned(), problem })?;
+    let (name, shape) = (collective.name(), collective.shape());
+    let sends_nothing = shape.blocks(1) == 0;
     if let Some(bytes) = bytes.filter(|_| sends_nothing) {
         return Err(Error::parameter("bytes", bytes, format!("none, as {name} has no data")));
     }
     let bytes = bytes.unwrap_or(if sends_nothing { Bytes(0) } else { Bytes(1024) });
-    match (name, matrix) {
-        ("all-to-all", Some(matrix)) => Ok(Question::Irregular(matrix.pattern)),
-        ("all-to-all", None) => Ok(Question::Complete { ranks, bytes }),
-        (_, Some(_)) => Err(Error::parameter("traffic", format!("a matrix for {name}"), "one for all-to-all")),
-        (name, None) => {
-            let unknown = || Error::parameter("operation", name, operations.join(", "));
-            Ok(Question::Listed { collective: Collective::named(name).ok_or_else(unknown)?, ranks, bytes })
+    match matrix {
+        Some(matrix) if shape.is_exchange() => Ok(Question::Irregular(matrix.pattern)),
+        Some(_) => {
+            let exchanges = Collective::ALL.iter().filter(|collective| collective.shape().is_exchange());
+            let exchanges: Vec<&str> = exchanges.map(|collective| collective.name()).collect();
+            let allowed = format!("one for {}", exchanges.join(", "));
+            Err(Error::parameter("traffic", format!("a matrix for {name}"), allowed))
         }
+        None => Ok(Question::Listed { collective, ranks, bytes }),
     }
 }
 

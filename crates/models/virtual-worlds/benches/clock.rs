@@ -9,9 +9,8 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::Command;
 
-use collectives::all_to_all::{Linear, Pairwise};
+use collectives::all_to_all::{CompleteExchange, Linear, Pairwise};
 use collectives::broadcast::BinomialBroadcast;
-use collectives::schedule;
 use endpoint::{Message, Program, World};
 use machines::model::LogGp;
 use maquette_virtual_worlds::answer::Answer;
@@ -64,12 +63,12 @@ fn run(case: &str) {
         "binomial-broadcast-1048576" => {
             measure(case, 1 << 20, &BinomialBroadcast { root: Rank(0), message: Message::of_size(bytes) });
         }
-        "pairwise-4096" => measure(case, 4096, &Pairwise { bytes, order: schedule::SendReceiveOrder::Sendrecv }),
-        "pairwise-16384" => measure(case, 1 << 14, &Pairwise::of_size(bytes)),
+        "pairwise-4096" => measure(case, 4096, &CompleteExchange::new(Pairwise::at_once(), bytes)),
+        "pairwise-16384" => measure(case, 1 << 14, &CompleteExchange::new(Pairwise::in_turns(), bytes)),
         "pairwise-sendrecv-16384" => {
-            measure(case, 1 << 14, &Pairwise { bytes, order: schedule::SendReceiveOrder::Sendrecv });
+            measure(case, 1 << 14, &CompleteExchange::new(Pairwise::at_once(), bytes));
         }
-        "linear-4096" => measure(case, 4096, &Linear { bytes }),
+        "linear-4096" => measure(case, 4096, &CompleteExchange::new(Linear, bytes)),
         "all-to-all-shift-3000" => measure(case, 3000, &AllPairs { bytes, rounds: 1, order: PartnerOrder::Shift }),
         "goal-all-at-once-1024" => measure_goal(case, 1024, all_at_once),
         "goal-dissemination-16384" => measure_goal(case, 1 << 14, dissemination),

@@ -6,8 +6,7 @@
 
 use std::time::Instant;
 
-use collectives::all_to_all::Pairwise;
-use collectives::schedule;
+use collectives::all_to_all::{CompleteExchange, Pairwise};
 use endpoint::{Program, World};
 use machines::model::{Machine, NodeId};
 use maquette_virtual_worlds::Simulated;
@@ -62,13 +61,25 @@ fn measure<P: Program + Clone>(name: &str, machine: &Machine, engine: EngineKind
 }
 
 fn main() {
-    let pairwise = Pairwise { bytes: Bytes(1_000), order: schedule::SendReceiveOrder::Sendrecv };
+    let pairwise = CompleteExchange::new(Pairwise::at_once(), Bytes(1_000));
     let tree = machines::load("fat-tree-1024").expect("a preset");
     measure("fat-tree-1024, fast, 2 x 256", &tree, EngineKind::Fast, 256, &pairwise);
     measure("fat-tree-1024, fast, 2 x 512", &tree, EngineKind::Fast, 512, &pairwise);
     let clos = machines::load("moc-3-2").expect("a preset");
-    measure("moc-3-2, fast, 2 x 32", &clos, EngineKind::Fast, 32, &Pairwise::of_size(Bytes(4_096)));
-    measure("moc-3-2, reference, 2 x 32", &clos, EngineKind::Reference, 32, &Pairwise::of_size(Bytes(4_096)));
+    measure(
+        "moc-3-2, fast, 2 x 32",
+        &clos,
+        EngineKind::Fast,
+        32,
+        &CompleteExchange::new(Pairwise::in_turns(), Bytes(4_096)),
+    );
+    measure(
+        "moc-3-2, reference, 2 x 32",
+        &clos,
+        EngineKind::Reference,
+        32,
+        &CompleteExchange::new(Pairwise::in_turns(), Bytes(4_096)),
+    );
     let loggp = machines::load("loggp").expect("a preset");
     measure("loggp, 2 x 2,048", &loggp, EngineKind::Fast, 2_048, &pairwise);
 }

@@ -6,8 +6,7 @@
 
 use std::time::Instant;
 
-use collectives::all_to_all::Pairwise;
-use collectives::schedule;
+use collectives::all_to_all::{CompleteExchange, Pairwise};
 use endpoint::{Endpoint, Message, Program, Result, World};
 use maquette_virtual_worlds::answer::Answer;
 use maquette_virtual_worlds::flit::world::{EngineKind, NetworkWorld, Options};
@@ -78,7 +77,7 @@ fn main() {
     let names: Vec<String> = std::env::args().skip(1).filter(|name| !name.starts_with("--")).collect();
     let wanted = |name: &str| names.is_empty() || names.iter().any(|wanted| wanted == name);
     if wanted("pairwise") {
-        let program = Pairwise { bytes: Bytes(1_000), order: schedule::SendReceiveOrder::Sendrecv };
+        let program = CompleteExchange::new(Pairwise::at_once(), Bytes(1_000));
         measure("pairwise, 1,024 nodes", "fat-tree-1024", 1_024, EngineKind::Fast, &program);
     }
     if wanted("all-at-once") {
@@ -93,7 +92,7 @@ fn main() {
     if wanted("cm5") {
         for bytes in [Bytes(0), Bytes(1 << 10), Bytes(2 << 10)] {
             let name = format!("pairwise on cm5-256, {bytes}");
-            measure(&name, "cm5-256", 256, EngineKind::Fast, &Pairwise::of_size(bytes));
+            measure(&name, "cm5-256", 256, EngineKind::Fast, &CompleteExchange::new(Pairwise::in_turns(), bytes));
         }
     }
     if wanted("unequal-dist") {

@@ -111,10 +111,12 @@ collective! {
         => reducing(const { Collective::of_mpi("MPI_Exscan") }, CallBlocks::One, (sent, received), (count.count(), datatype), operator, 0);
     MPI_Alltoall / MPI_Alltoall_c, MPI_Ialltoall / MPI_Ialltoall_c
         (sent: Address, send_count: Count, send_type: Handle, received: Address, receive_count: Count, receive_type: Handle)
-        => Some(Call::AllToAll {
-            sent: (sent, send_count.count(), send_type),
-            received: (received, receive_count.count(), receive_type),
-        });
+        => listed(const { Collective::of_mpi("MPI_Alltoall") },
+            CallBlocks::PerRank((sent, send_count.count(), send_type)),
+            CallBlocks::PerRank((received, receive_count.count(), receive_type)),
+            None,
+            0,
+        );
     MPI_Alltoallv / MPI_Alltoallv_c, MPI_Ialltoallv / MPI_Ialltoallv_c
         (
             sent: Address, send_counts: Counts, send_places: Counts, send_type: Handle,

@@ -3,10 +3,10 @@
 use std::ffi::c_int;
 use std::sync::Arc;
 
-use collectives::{AnyAlgorithm, Collective as ListedCollective, Holders};
+use collectives::{Collective as ListedCollective, Holders};
 use mpi_abi::*;
 use mpi_preload::{Address, Count, Handle};
-use plan_format::{Entry, Exchange, MatrixExchange, Plan, place_for};
+use plan_format::{Entry, MatrixExchange, Plan, Planned, place_for};
 use quantities::{Bytes, Rank};
 
 use crate::communicators::Communicator;
@@ -84,13 +84,13 @@ impl CallBlocks {
         is_in_place(self.buffer().0)
     }
 
-    /// A block.
-    fn block(self, number: u32) -> Result<Elements, Reason> {
+    /// The block at a place.
+    fn block(self, place: u64) -> Result<Elements, Reason> {
         match self {
             CallBlocks::One(buffer) => elements(buffer),
             CallBlocks::PerRank(buffer) => {
                 let first = elements(buffer)?;
-                Ok(first.at(i64::from(number).wrapping_mul(first.count as i64), first.count))
+                Ok(first.at((place as i64).wrapping_mul(first.count as i64), first.count))
             }
         }
     }
@@ -123,37 +123,46 @@ impl ListedCall {
     }
 
     /// The call by an algorithm of the plan.
-    fn job(&self, communicator: &Communicator, entry: &'static Entry<AnyAlgorithm>) -> Result<CollectiveRun, Reason> {
+    fn job(&self, communicator: &Communicator, entry: &'static Entry<Planned>) -> Result<CollectiveRun, Reason> {
         let (shape, me, ranks) = (self.collective.shape(), communicator.rank, communicator.ranks);
         let root = u32::try_from(self.root).ok().filter(|&root| root < ranks).ok_or(Reason::Arguments)?;
         let block = elements(self.of_a_block())?;
         let reduction = self.operator.map(|operator| reduction(MPI_Op(operator), &block)).transpose()?;
         let (brings, takes) = (shape.brings(me, root, ranks), shape.takes(me, root, ranks));
+        let (brings_some, brings_several) = (!brings.is_empty(), brings.len() > 1);
+        // Of the blocks of pairs, a rank has those that go from it in order of receivers, and those to it of senders.
+        let pairs = shape.is_exchange();
+        let brings = brings.map(|block| if pairs { block % u64::from(ranks) } else { block });
+        let takes = takes.map(|block| if pairs { block / u64::from(ranks) } else { block });
         let from_result = self.brought.is_in_place();
         // Blocks that are in place are where the rank's own part of the result goes.
-        let brought: Result<Vec<Elements>, Reason> = match (from_result, self.taken) {
-            (false, _) => brings.map(|block| self.brought.block(block)).collect(),
-            (true, CallBlocks::One(buffer)) => {
-                let all =
-                    if shape.brings(me, root, ranks).len() > 1 { CallBlocks::PerRank(buffer) } else { self.taken };
-                brings.map(|block| all.block(block)).collect()
-            }
-            (true, taken) => brings.map(|block| taken.block(block)).collect(),
+        let from = match (from_result, self.taken) {
+            (false, _) => self.brought,
+            (true, CallBlocks::One(buffer)) if brings_several => CallBlocks::PerRank(buffer),
+            (true, taken) => taken,
         };
+        let brought: Vec<Elements> = brings.map(|place| from.block(place)).collect::<Result<_, Reason>>()?;
         // The root of a broadcast has its own block where the others take it.
-        let has_it = self.taken.buffer().0 == self.brought.buffer().0 && !shape.brings(me, root, ranks).is_empty();
-        let taken: Result<Vec<Elements>, Reason> = match self.taken.is_in_place() || has_it {
-            true => Ok(Vec::new()),
-            false => takes.map(|block| self.taken.block(block)).collect(),
+        let has_it = self.taken.buffer().0 == self.brought.buffer().0 && brings_some;
+        let taken: Vec<Elements> = match self.taken.is_in_place() || has_it {
+            true => Vec::new(),
+            false => takes.map(|place| self.taken.block(place)).collect::<Result<_, Reason>>()?,
+        };
+        let algorithm = match &entry.algorithm {
+            Planned::By(algorithm) => algorithm,
+            &Planned::Scheduled(algorithm, pacing) => {
+                let blocks = Blocks { sent: (!from_result).then_some(brought), received: taken };
+                return Ok(CollectiveRun::Scheduled { algorithm, pacing, blocks });
+            }
         };
         Ok(CollectiveRun::Listed(Listed {
-            algorithm: &entry.algorithm,
+            algorithm,
             root: Rank(root),
             reduction,
             block: Bytes(block.bytes()),
-            brought: brought?,
+            brought,
             is_in_place: from_result,
-            taken: taken?,
+            taken,
         }))
     }
 }
@@ -171,7 +180,6 @@ fn reduction(operator: MPI_Op, block: &Elements) -> Result<Reduction, Reason> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Call {
     Listed(ListedCall),
-    AllToAll { sent: Buffer, received: Buffer },
     AllToAllv { sent: BufferBlocks, received: BufferBlocks },
 }
 
@@ -188,7 +196,6 @@ impl Call {
     pub(crate) const fn collective(&self) -> Collective {
         match self {
             Call::Listed(call) => Collective::Listed(call.collective),
-            Call::AllToAll { .. } => Collective::AllToAll,
             Call::AllToAllv { .. } => Collective::AllToAllv,
         }
     }
@@ -205,7 +212,6 @@ impl Call {
                 let entries = plan.listed.get(&call.collective).map_or(&[][..], Vec::as_slice);
                 place_of(entries, || bytes(call.of_a_block()))
             }
-            Call::AllToAll { received, .. } => place_of(&plan.all_to_all, || bytes(received)),
             Call::AllToAllv { .. } => plan.all_to_allv.as_ref().map(|_| 0).ok_or(Reason::NotPlanned),
         }
     }
@@ -227,9 +233,6 @@ impl Call {
                 let entry = entries.and_then(|entries| entries.get(entry)).ok_or(Reason::NotPlanned)?;
                 call.job(communicator, entry)
             }
-            Call::AllToAll { sent, received } => {
-                all_to_all(sent, received, communicator, &session.plan.all_to_all[entry])
-            }
             Call::AllToAllv { sent, received } => {
                 let entry = session.plan.all_to_allv.as_ref().ok_or(Reason::NotPlanned)?;
                 // SAFETY: guaranteed by the caller.
@@ -248,22 +251,6 @@ fn elements((address, count, datatype): Buffer) -> Result<Elements, Reason> {
 
 fn is_in_place(address: Address) -> bool {
     address.addr() == IN_PLACE
-}
-
-fn all_to_all(
-    sent: Buffer,
-    received: Buffer,
-    communicator: &Communicator,
-    entry: &Entry<Exchange>,
-) -> Result<CollectiveRun, Reason> {
-    let received = elements(received)?;
-    let each = |data: Elements| {
-        (0..communicator.ranks)
-            .map(|rank| data.at(i64::from(rank).wrapping_mul(data.count as i64), data.count))
-            .collect()
-    };
-    let sent = if is_in_place(sent.0) { None } else { Some(each(elements(sent)?)) };
-    Ok(CollectiveRun::AllToAll { exchange: entry.algorithm, blocks: Blocks { sent, received: each(received) } })
 }
 
 /// # Safety
@@ -322,7 +309,7 @@ impl PlannedCall {
                 Some(_) => Some(()),
                 None => listed.brought.iter_mut().chain(&mut listed.taken).try_for_each(keep),
             },
-            CollectiveRun::AllToAll { blocks, .. } | CollectiveRun::AllToAllv { blocks, .. } => {
+            CollectiveRun::Scheduled { blocks, .. } | CollectiveRun::AllToAllv { blocks, .. } => {
                 blocks.sent.iter_mut().flatten().chain(&mut blocks.received).try_for_each(keep)
             }
         };

@@ -5,14 +5,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use collectives::all_gather::all_gather;
 use collectives::all_reduce::{Operator, Sends};
-use collectives::all_to_all::{CompleteExchange, Irregular, posted};
-use collectives::schedule::{Pattern, PatternError, RankSchedule, SendReceiveOrder, follow};
-use collectives::{AnyAlgorithm, Call, Sizes};
+use collectives::all_to_all::{Irregular, posted};
+use collectives::schedule::{Pacing, Pattern, PatternError, RankSchedule, SendReceiveOrder, follow};
+use collectives::{AnyAlgorithm, Call, Performs as _, Sizes};
 use endpoint::{Endpoint, Error, Message, Needs, Program, Result};
 use mpi::LentMemory;
 use mpi_abi::MPI_SUCCESS;
-use plan_format::{Exchange, MatrixExchange};
-use quantities::{Bytes, Duration, Rank};
+use plan_format::MatrixExchange;
+use quantities::{Bytes, Rank};
 
 use crate::data::Elements;
 use crate::reduction::Reduction;
@@ -23,7 +23,7 @@ use crate::reduction::Reduction;
 #[derive(Debug)]
 pub(crate) enum CollectiveRun {
     Listed(Listed),
-    AllToAll { exchange: Exchange, blocks: Blocks },
+    Scheduled { algorithm: Irregular, pacing: Pacing, blocks: Blocks },
     AllToAllv { exchange: MatrixExchange, blocks: Blocks, schedules: Arc<Schedules> },
 }
 
@@ -48,6 +48,11 @@ pub(crate) struct Listed {
 }
 
 impl Listed {
+    /// Whether every rank has a block for every other, and each goes straight to its receiver.
+    fn is_direct(&self) -> bool {
+        self.algorithm.collective().shape().is_exchange() && !self.algorithm.needs_sizes()
+    }
+
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
         // The result goes where the program has its own data, which may still be in use for sends to others.
         // SAFETY: the program leaves its data alone, see [`CollectiveRun`].
@@ -91,7 +96,9 @@ impl Program for CollectiveRun {
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
         match self {
             CollectiveRun::Listed(listed) => listed.run(endpoint).await,
-            CollectiveRun::AllToAll { exchange, blocks } => blocks.exchange_all(endpoint, *exchange).await,
+            CollectiveRun::Scheduled { algorithm, pacing, blocks } => {
+                blocks.exchange_all(endpoint, *algorithm, *pacing).await
+            }
             CollectiveRun::AllToAllv { exchange, blocks, schedules } => {
                 blocks.exchange(endpoint, *exchange, schedules).await
             }
@@ -103,11 +110,9 @@ impl CollectiveRun {
     /// Where data from each rank can be received directly: in exchanges without forwarding, at their place in the
     /// program's memory.
     pub(crate) fn places(&self) -> Vec<(Rank, LentMemory)> {
-        let blocks = match self {
-            CollectiveRun::AllToAll { exchange: Exchange::Complete(algorithm), .. } if algorithm.forwards() => {
-                return Vec::new();
-            }
-            CollectiveRun::AllToAll { blocks, .. } | CollectiveRun::AllToAllv { blocks, .. } => blocks,
+        let received = match self {
+            CollectiveRun::Scheduled { blocks, .. } | CollectiveRun::AllToAllv { blocks, .. } => &blocks.received,
+            CollectiveRun::Listed(listed) if listed.is_direct() => &listed.taken,
             CollectiveRun::Listed(_) => return Vec::new(),
         };
         // SAFETY: the program leaves its data alone, see [`CollectiveRun`]; what is sent from there, if it is in
@@ -115,7 +120,7 @@ impl CollectiveRun {
         let place = |block: &Elements| unsafe { block.place() };
         (0..)
             .map(Rank)
-            .zip(&blocks.received)
+            .zip(received)
             .filter(|(_, block)| block.bytes() > 0)
             .filter_map(|(from, block)| Some((from, place(block)?)))
             .collect()
@@ -134,23 +139,13 @@ fn too_long(place: &Elements, message: &Message) -> Error {
 
 impl Blocks {
     /// Every rank has data of the same size for every other.
-    async fn exchange_all<E: Endpoint>(&self, endpoint: &E, exchange: Exchange) -> Result<()> {
+    async fn exchange_all<E: Endpoint>(&self, endpoint: &E, algorithm: Irregular, pacing: Pacing) -> Result<()> {
         let bytes = self.received.first().map_or(Bytes(0), |block| Bytes(block.bytes()));
         let transit = self.begin(endpoint.rank())?;
         let (message_for, take) = (|to| transit.message_for(to), |from, message| transit.take(from, &message));
-        match exchange {
-            Exchange::Posted => self.post(endpoint, &transit).await?,
-            Exchange::Complete(algorithm) => {
-                let order = algorithm.order(endpoint.size(), SendReceiveOrder::Sendrecv);
-                let complete = CompleteExchange { algorithm, bytes, order, reshuffle: Duration::ZERO };
-                complete.exchange(endpoint, message_for, take).await?;
-            }
-            Exchange::Scheduled(algorithm, pacing) => {
-                let pattern = Pattern::complete(endpoint.size(), bytes).map_err(unfit)?;
-                let schedule = schedule_of(algorithm, &pattern, endpoint.rank());
-                follow(endpoint, &schedule, pacing, message_for, take).await?;
-            }
-        }
+        let pattern = Pattern::complete(endpoint.size(), bytes).map_err(unfit)?;
+        let schedule = schedule_of(algorithm, &pattern, endpoint.rank());
+        follow(endpoint, &schedule, pacing, message_for, take).await?;
         transit.end()
     }
 

@@ -31,9 +31,6 @@ enum Arguments {
         elements: MPI_Datatype,
         operator: MPI_Op,
     },
-    AllToAll {
-        bytes: i64,
-    },
     AllToAllv {
         sent: Blocks,
         received: Blocks,
@@ -47,7 +44,7 @@ type Function = unsafe fn(Address, Address, i64, Handle, Handle) -> c_int;
 /// How this function of MPI is called among all ranks, with root 0.
 fn called(function: &str) -> Option<Function> {
     const WORLD: Handle = MPI_COMM_WORLD.0;
-    let known: [(&str, Function); 9] = [
+    let known: [(&str, Function); 10] = [
         // SAFETY: guaranteed by who calls it.
         ("MPI_Bcast", |sent, _, count, of, _| unsafe { MPI_Bcast_c(sent, count, of, 0, WORLD) }),
         // SAFETY: guaranteed by who calls it.
@@ -81,6 +78,10 @@ fn called(function: &str) -> Option<Function> {
         // SAFETY: guaranteed by who calls it.
         ("MPI_Exscan", |sent, received, count, of, operator| unsafe {
             MPI_Exscan_c(sent, received, count, of, operator, WORLD)
+        }),
+        // SAFETY: guaranteed by who calls it.
+        ("MPI_Alltoall", |sent, received, count, of, _| unsafe {
+            MPI_Alltoall_c(sent, count, of, received, count, of, WORLD)
         }),
     ];
     known.into_iter().find(|(name, _)| *name == function).map(|(_, function)| function)
@@ -125,10 +126,6 @@ impl Buffers {
                 let all = bytes.saturating_mul(ranks as u64);
                 (Arguments::Listed { function, count: signed(bytes / size)?, elements, operator }, all, all)
             }
-            &MeasuredCall::AllToAll(bytes) => {
-                let all = bytes.saturating_mul(ranks as u64);
-                (Arguments::AllToAll { bytes: signed(bytes)? }, all, all)
-            }
             MeasuredCall::AllToAllv(matrix) => {
                 if matrix.len() != ranks * ranks {
                     return Err(format!("found a matrix with {} entries; allowed are {ranks} x {ranks}", matrix.len()));
@@ -156,9 +153,6 @@ impl Buffers {
             match &self.arguments {
                 Arguments::Listed { function, count, elements, operator } => {
                     function(sent, received, *count, elements.0, operator.0)
-                }
-                Arguments::AllToAll { bytes: count } => {
-                    MPI_Alltoall_c(sent, *count, bytes, received, *count, bytes, world)
                 }
                 Arguments::AllToAllv { sent: row, received: column } => {
                     let numbers = |numbers: &Vec<i64>| numbers.as_ptr();

@@ -10,7 +10,6 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Collective {
     Listed(ListedCollective),
-    AllToAll,
     AllToAllv,
 }
 
@@ -18,15 +17,14 @@ impl Collective {
     /// All of them, in the order of their places.
     fn all() -> impl Iterator<Item = Collective> {
         let listed = ListedCollective::ALL.iter().map(|&collective| Collective::Listed(collective));
-        listed.chain([Collective::AllToAll, Collective::AllToAllv])
+        listed.chain([Collective::AllToAllv])
     }
 
     /// Its place among all.
     const fn place(self) -> usize {
         match self {
             Collective::Listed(collective) => collective as usize,
-            Collective::AllToAll => ListedCollective::ALL.len(),
-            Collective::AllToAllv => ListedCollective::ALL.len() + 1,
+            Collective::AllToAllv => ListedCollective::ALL.len(),
         }
     }
 
@@ -34,7 +32,6 @@ impl Collective {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Collective::Listed(collective) => collective.mpi().first().copied().unwrap_or_default(),
-            Collective::AllToAll => "MPI_Alltoall",
             Collective::AllToAllv => "MPI_Alltoallv",
         }
     }
@@ -46,7 +43,6 @@ impl Collective {
         }
         match self {
             Collective::Listed(collective) => plan.listed.get(&collective).map(|it| names(it)).unwrap_or_default(),
-            Collective::AllToAll => names(&plan.all_to_all),
             Collective::AllToAllv => names(plan.all_to_allv.as_slice()),
         }
     }

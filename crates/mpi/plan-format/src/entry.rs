@@ -1,16 +1,16 @@
 //! How an algorithm is written in a plan, and how it is constructed from that.
 
-use collectives::all_to_all;
+use collectives::all_to_all::Irregular;
 use collectives::catalogue::{Parameter, Parameters};
 use collectives::postal::{Alpha, Lambda};
-use collectives::schedule::Pacing;
-use collectives::{AnyAlgorithm, Collective};
+use collectives::schedule::{Pacing, SendReceiveOrder};
+use collectives::{Collective, Performs as _};
 use quantities::{Bytes, Duration};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use crate::error::{Place, PlanError};
-use crate::{ALL_AT_ONCE, Entry, Exchange, MatrixExchange};
+use crate::{ALL_AT_ONCE, Entry, MatrixExchange, Planned};
 
 /// A range of sizes: more than one bound, and up to another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -112,15 +112,20 @@ pub(crate) type Reader<'a, A> = &'a dyn Fn(&AlgorithmSpec, Place<'_>, &str) -> R
 pub(crate) fn listed(
     collective: Collective,
     ranks: u32,
-) -> impl Fn(&AlgorithmSpec, Place<'_>, &str) -> Result<AnyAlgorithm, PlanError> {
+) -> impl Fn(&AlgorithmSpec, Place<'_>, &str) -> Result<Planned, PlanError> {
     move |spec, place, field| {
+        if let Some(pacing) = spec.pacing.filter(|_| collective.shape().is_exchange()) {
+            return scheduled(spec, place, field).map(|algorithm| Planned::Scheduled(algorithm, pacing));
+        }
         let AlgorithmSpec { algorithm: name, segment, lambda, t0, alpha, .. } = spec;
         let (span, of_name, name) = (name.span(), format!("{field}.algorithm"), name.get_ref().as_str());
         // No message-passing library has those that the machine's own network does.
         let possible = collective.summaries().into_iter().filter(|entry| !entry.needs.multicast());
         let known: Vec<&str> = possible.map(|entry| entry.name).collect();
         let (lambda, t0, alpha, segment) = (*lambda, *t0, *alpha, *segment);
-        let mut parameters = Parameters { segment, lambda, t0, alpha, ..Parameters::of(ranks) };
+        // Message-passing libraries send and receive at once.
+        let order = Some(SendReceiveOrder::Sendrecv);
+        let mut parameters = Parameters { segment, lambda, t0, alpha, order, ..Parameters::of(ranks) };
         let made = collective.algorithm(name, &mut parameters).filter(|_| known.contains(&name));
         let Some(made) = made else { return Err(place.unknown(span, &of_name, name, &known)) };
         if segment == Some(Bytes(0)) {
@@ -137,9 +142,14 @@ pub(crate) fn listed(
         ];
         let idle = given.into_iter().find(|&(parameter, given)| given && !parameters.has_used(parameter));
         let idle = idle.map(|(parameter, _)| parameter.name()).or(spec.pacing.map(|_| "pacing"));
-        match idle {
-            Some(idle) => Err(without_effect(place, span, field, idle, name)),
-            None => Ok(algorithm),
+        if let Some(idle) = idle {
+            return Err(without_effect(place, span, field, idle, name));
+        }
+        match algorithm.check(ranks) {
+            Ok(()) => Ok(Planned::By(algorithm)),
+            Err(error) => {
+                Err(place.found(span, &of_name, &format!("`{name}`: {error}"), "one for this number of ranks"))
+            }
         }
     }
 }
@@ -163,34 +173,13 @@ fn only_pacing(spec: &AlgorithmSpec, place: Place<'_>, field: &str) -> Result<()
     }
 }
 
-impl Exchange {
-    /// What is written in `field`, for this many ranks.
-    pub(crate) fn of(spec: &AlgorithmSpec, ranks: u32, place: Place<'_>, field: &str) -> Result<Exchange, PlanError> {
-        only_pacing(spec, place, field)?;
-        let (name, span, of_name) = (spec.algorithm.get_ref(), spec.algorithm.span(), format!("{field}.algorithm"));
-        let complete = all_to_all::Complete::all();
-        if let Some(pacing) = spec.pacing {
-            let irregular = all_to_all::Irregular::all();
-            let known: Vec<&str> = irregular.iter().map(|it| it.name()).collect();
-            let found = irregular.into_iter().find(|it| it.name() == name);
-            return match found {
-                Some(algorithm) => Ok(Exchange::Scheduled(algorithm, pacing)),
-                None => Err(place.unknown(span, &of_name, name, &known)),
-            };
-        }
-        if name == ALL_AT_ONCE {
-            return Ok(Exchange::Posted);
-        }
-        let known: Vec<&str> = [ALL_AT_ONCE].into_iter().chain(complete.iter().map(|it| it.name())).collect();
-        let found = complete.into_iter().find(|it| it.name() == name);
-        let Some(algorithm) = found else { return Err(place.unknown(span, &of_name, name, &known)) };
-        match algorithm.check(ranks) {
-            Ok(()) => Ok(Exchange::Complete(algorithm)),
-            Err(error) => {
-                Err(place.found(span, &of_name, &format!("`{name}`: {error}"), "one for this number of ranks"))
-            }
-        }
-    }
+/// The algorithm that makes a schedule, which is written with a pacing.
+fn scheduled(spec: &AlgorithmSpec, place: Place<'_>, field: &str) -> Result<Irregular, PlanError> {
+    only_pacing(spec, place, field)?;
+    let (name, all) = (spec.algorithm.get_ref(), Irregular::all());
+    let known: Vec<&str> = all.iter().map(|it| it.name()).collect();
+    let unknown = || place.unknown(spec.algorithm.span(), &format!("{field}.algorithm"), name, &known);
+    all.into_iter().find(|it| it.name() == name).ok_or_else(unknown)
 }
 
 impl MatrixExchange {
@@ -208,7 +197,7 @@ impl MatrixExchange {
                 Some(_) => Err(without_effect(place, span, field, "pacing", ALL_AT_ONCE)),
             };
         }
-        let irregular = all_to_all::Irregular::all();
+        let irregular = Irregular::all();
         let known: Vec<&str> = [ALL_AT_ONCE].into_iter().chain(irregular.iter().map(|it| it.name())).collect();
         let found = irregular.into_iter().find(|it| it.name() == name);
         let pacing = spec.pacing.unwrap_or_default();

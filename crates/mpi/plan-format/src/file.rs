@@ -12,7 +12,7 @@ use toml::Spanned;
 
 use crate::entry::{self, AlgorithmSpec, Reader, entry};
 use crate::error::{Place, PlanError};
-use crate::{Entry, Exchange, Listed, MadeFor, MatrixExchange, Plan, PlanEntries, VERSION, planned};
+use crate::{Entry, Listed, MadeFor, MatrixExchange, Plan, PlanEntries, VERSION, planned};
 
 /// The contents of the file.
 struct Form {
@@ -23,7 +23,6 @@ struct Form {
     ranks: Spanned<u32>,
     only_blocking: bool,
     listed: Listed<Spanned<AlgorithmSpec>>,
-    all_to_all: Vec<Spanned<AlgorithmSpec>>,
     all_to_allv: Option<Spanned<AlgorithmSpec>>,
     end: Option<End>,
 }
@@ -53,9 +52,6 @@ impl Serialize for Form {
         for (collective, entries) in &self.listed {
             fields.serialize_entry(&field_of(*collective), entries)?;
         }
-        if !self.all_to_all.is_empty() {
-            fields.serialize_entry("all_to_all", &self.all_to_all)?;
-        }
         if let Some(entry) = &self.all_to_allv {
             fields.serialize_entry("all_to_allv", entry)?;
         }
@@ -82,7 +78,7 @@ impl<'de> Visitor<'de> for FormVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Form, A::Error> {
         let (mut version, mut machine, mut ranks) = (None, None, None);
         let (mut blake3, mut set, mut only_blocking, mut end) = (None, Vec::new(), false, None);
-        let (mut listed, mut all_to_all, mut all_to_allv) = (Listed::new(), Vec::new(), None);
+        let (mut listed, mut all_to_allv) = (Listed::new(), None);
         while let Some(name) = fields.next_key::<String>()? {
             match name.as_str() {
                 VERSION_FIELD => version = Some(fields.next_value()?),
@@ -91,7 +87,6 @@ impl<'de> Visitor<'de> for FormVisitor {
                 "set" => set = fields.next_value()?,
                 "ranks" => ranks = Some(fields.next_value()?),
                 "only_blocking" => only_blocking = fields.next_value()?,
-                "all_to_all" => all_to_all = fields.next_value()?,
                 "all_to_allv" => all_to_allv = Some(fields.next_value()?),
                 "end" => end = Some(fields.next_value()?),
                 name => match planned().find(|collective| field_of(*collective) == name) {
@@ -108,7 +103,6 @@ impl<'de> Visitor<'de> for FormVisitor {
             ranks: ranks.ok_or_else(|| A::Error::missing_field("ranks"))?,
             only_blocking,
             listed,
-            all_to_all,
             all_to_allv,
             end,
         })
@@ -120,7 +114,7 @@ static FIELDS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     // A name of serde's lives as long as the program, and there are few.
     let collectives = planned().map(|collective| &*field_of(collective).leak());
     let before = [VERSION_FIELD, "machine", "blake3", "set", "ranks", "only_blocking"];
-    before.into_iter().chain(collectives).chain(["all_to_all", "all_to_allv", "end"]).collect()
+    before.into_iter().chain(collectives).chain(["all_to_allv", "end"]).collect()
 });
 
 /// The last table: a file that was cut short anywhere lacks it.
@@ -148,7 +142,6 @@ pub(crate) fn read(text: &str, file: &str) -> Result<Plan, PlanError> {
     let listed = form.listed.into_iter().map(|(collective, written)| {
         Ok((collective, entries(written, &entry::listed(collective, ranks), place, &field_of(collective))?))
     });
-    let exchange = |spec: &AlgorithmSpec, place: Place<'_>, field: &str| Exchange::of(spec, ranks, place, field);
     Ok(Plan {
         machine: form.machine,
         blake3: form.blake3,
@@ -156,7 +149,6 @@ pub(crate) fn read(text: &str, file: &str) -> Result<Plan, PlanError> {
         ranks,
         only_blocking: form.only_blocking,
         listed: listed.collect::<Result<_, PlanError>>()?,
-        all_to_all: entries(form.all_to_all, &exchange, place, "all_to_all")?,
         all_to_allv: matrix.transpose()?,
     })
 }
@@ -198,12 +190,11 @@ pub(crate) fn write(plan: &Plan) -> String {
     fn algorithms<A>(entries: &[Entry<A>]) -> Vec<AlgorithmSpec> {
         entries.iter().map(|entry| entry.spec.clone()).collect()
     }
-    let Plan { machine, blake3, set, ranks, only_blocking, listed, all_to_all, all_to_allv } = plan;
+    let Plan { machine, blake3, set, ranks, only_blocking, listed, all_to_allv } = plan;
     let made_for = MadeFor { machine: machine.clone(), blake3: blake3.clone(), set: set.clone(), ranks: *ranks };
     let written = PlanEntries {
         only_blocking: *only_blocking,
         listed: listed.iter().map(|(collective, entries)| (*collective, algorithms(entries))).collect(),
-        all_to_all: algorithms(all_to_all),
         all_to_allv: all_to_allv.as_ref().map(|entry| entry.spec.clone()),
     };
     text_of(made_for, written)
@@ -215,7 +206,7 @@ pub(crate) fn text_of(made_for: MadeFor, written: PlanEntries) -> String {
         Spanned::new(0..0, value)
     }
     let MadeFor { machine, blake3, set, ranks } = made_for;
-    let PlanEntries { only_blocking, listed, all_to_all, all_to_allv } = written;
+    let PlanEntries { only_blocking, listed, all_to_allv } = written;
     let all = |specs: Vec<AlgorithmSpec>| specs.into_iter().map(nowhere).collect::<Vec<_>>();
     let listed = listed.into_iter().filter(|(_, specs)| !specs.is_empty());
     let form = Form {
@@ -226,7 +217,6 @@ pub(crate) fn text_of(made_for: MadeFor, written: PlanEntries) -> String {
         ranks: nowhere(ranks),
         only_blocking,
         listed: listed.map(|(collective, specs)| (collective, all(specs))).collect(),
-        all_to_all: all(all_to_all),
         all_to_allv: all_to_allv.map(nowhere),
         end: Some(End {}),
     };

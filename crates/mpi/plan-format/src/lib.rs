@@ -37,7 +37,7 @@ pub mod measured;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use collectives::all_to_all::{Complete, Irregular};
+use collectives::all_to_all::Irregular;
 use collectives::schedule::Pacing;
 use collectives::{AnyAlgorithm, Collective, Division};
 use quantities::{Bytes, read_at_most};
@@ -74,9 +74,7 @@ pub struct Plan {
     /// Whether nonblocking collectives are left to the library.
     pub only_blocking: bool,
     /// For each collective of the list that has any, by the size of a block.
-    pub listed: Listed<Entry<AnyAlgorithm>>,
-    /// For complete exchanges, by what goes from one rank to another.
-    pub all_to_all: Vec<Entry<Exchange>>,
+    pub listed: Listed<Entry<Planned>>,
     /// For exchanges by a matrix.
     pub all_to_allv: Option<Entry<MatrixExchange>>,
 }
@@ -101,8 +99,6 @@ pub struct PlanEntries {
     pub only_blocking: bool,
     /// For each collective of the list that has any, by the size of a block.
     pub listed: Listed<AlgorithmSpec>,
-    /// For complete exchanges, by what goes from one rank to another.
-    pub all_to_all: Vec<AlgorithmSpec>,
     /// For exchanges by a matrix.
     pub all_to_allv: Option<AlgorithmSpec>,
 }
@@ -118,14 +114,12 @@ pub struct Entry<A> {
     pub spec: AlgorithmSpec,
 }
 
-/// How ranks exchange when all have data for each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Exchange {
-    /// Everything is begun at once: [`collectives::all_to_all::posted`].
-    Posted,
-    /// With an algorithm for complete exchanges.
-    Complete(Complete),
-    /// With a schedule and a pacing.
+/// How ranks do a collective of the list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Planned {
+    /// With an algorithm of the list.
+    By(AnyAlgorithm),
+    /// Where every rank has a block for every other: with a schedule and a pacing.
     Scheduled(Irregular, Pacing),
 }
 

@@ -28,8 +28,6 @@ pub enum MeasuredCall {
     /// The MPI function of a collective of the list, by its name, with blocks of so many bytes: of sums of
     /// floating-point numbers, if they are divisible by the size of one. [B]
     Listed(String, u64),
-    /// `MPI_Alltoall` of so many bytes for each rank. [B]
-    AllToAll(u64),
     /// `MPI_Alltoallv` by a matrix: what each rank has for each other, row by row. [B]
     AllToAllv(Vec<u64>),
 }

@@ -1,9 +1,9 @@
 //! Plans are read as they were written, and errors are reported with their position.
 
 use collectives::Collective;
-use collectives::all_to_all::{Complete, Irregular};
+use collectives::all_to_all::Irregular;
 use collectives::schedule::Pacing;
-use maquette_plan_format::{Exchange, MatrixExchange, Plan, place_for};
+use maquette_plan_format::{MatrixExchange, Plan, Planned, place_for};
 use quantities::Bytes;
 
 const WHOLE: &str = r#"maquette_plan = 1
@@ -51,8 +51,9 @@ fn a_plan_is_read_as_it_was_written() {
     assert_eq!(Plan::parse(&plan.to_toml(), "again.toml").unwrap(), plan);
     assert_eq!((plan.machine.as_str(), plan.ranks), ("delta", 8));
     assert_eq!(plan.listed[&Collective::Broadcast][1].name(), "pipeline, segment 4 KiB");
-    assert_eq!(plan.all_to_all[0].algorithm, Exchange::Complete(Complete::Recursive));
-    assert_eq!(plan.all_to_all[1].algorithm, Exchange::Scheduled(Irregular::EdgeColouring, Pacing::Barrier));
+    let exchanges = &plan.listed[&Collective::AllToAll];
+    assert!(matches!(&exchanges[0].algorithm, Planned::By(algorithm) if algorithm.name() == "recursive"));
+    assert_eq!(exchanges[1].algorithm, Planned::Scheduled(Irregular::EdgeColouring, Pacing::Barrier));
     assert_eq!(plan.all_to_allv.unwrap().algorithm, MatrixExchange::Posted);
 }
 

@@ -1,14 +1,13 @@
 //! A collective of a trace, performed by its algorithm.
 
 use endpoint::{Endpoint, Error, Message, Result};
-use quantities::{Bytes, Duration, Rank};
+use quantities::{Bytes, Rank};
 use trace_format::{Collective, CollectiveKind};
 
-use super::algorithms::{Algorithms, ExchangeAlgorithm};
+use super::algorithms::Algorithms;
 use collectives::all_reduce::{Operator, Sends};
-use collectives::all_to_all::{CompleteExchange, posted};
+use collectives::all_to_all::posted;
 use collectives::catalogue::Parameters;
-use collectives::schedule::SendReceiveOrder;
 use collectives::{self, Blocks, Call, Performs as _, Sizes, Subgroup};
 
 /// The operator that combines messages that are only a size: on elements of one byte, so that any size is a whole
@@ -27,10 +26,6 @@ pub(super) async fn perform<E: Endpoint>(
     }
     let Collective { kind, root, ref counts, .. } = *collective;
     match kind {
-        CollectiveKind::AllToAll => {
-            let bytes = Bytes(collective.bytes);
-            exchange(algorithms.all_to_all(ranks, bytes), endpoint, bytes).await
-        }
         CollectiveKind::AllToAllv => exchange_some(endpoint, counts).await,
         kind => {
             let root = Rank(if kind.has_root() { root } else { 0 });
@@ -81,35 +76,15 @@ fn of_count(counts: &[u64], Rank(rank): Rank) -> Message {
     Message::of_size(Bytes(counts.get(rank as usize).copied().unwrap_or(0)))
 }
 
-/// Every rank has a message of `bytes` for every other.
-async fn exchange<E: Endpoint>(exchange: ExchangeAlgorithm, endpoint: &E, bytes: Bytes) -> Result<()> {
-    match exchange {
-        ExchangeAlgorithm::Posted => {
-            let counts = vec![bytes.0.max(1); 2 * endpoint.size() as usize];
-            posted_of(endpoint, &counts, |_| Message::of_size(bytes)).await
-        }
-        ExchangeAlgorithm::By(algorithm) => {
-            algorithm.check(endpoint.size())?;
-            let order = SendReceiveOrder::Sendrecv;
-            let exchange = CompleteExchange { algorithm, bytes, order, reshuffle: Duration::ZERO };
-            exchange.exchange(endpoint, |_| Message::of_size(bytes), |_, _| ()).await
-        }
-    }
-}
-
 /// Every rank has messages for some ranks: `counts` are the sizes of those that this rank sends, and then of those that
-/// it receives.
+/// it receives. It begins all non-empty messages at once: first those to the nearest ranks ahead, and from the nearest
+/// ranks behind.
 async fn exchange_some<E: Endpoint>(endpoint: &E, counts: &[u64]) -> Result<()> {
-    posted_of(endpoint, counts, |rank| of_count(counts, rank)).await
-}
-
-/// Begins all non-empty messages at once: first those to the nearest ranks ahead, and from the nearest ranks behind.
-async fn posted_of<E: Endpoint>(endpoint: &E, counts: &[u64], message_for: impl Fn(Rank) -> Message) -> Result<()> {
     let (Rank(me), size) = (endpoint.rank(), endpoint.size());
     let (sent, received) = counts.split_at(counts.len() / 2);
     let further = |distance: u32| (u64::from(me) + u64::from(distance)) % u64::from(size);
     let named = |counts: &[u64], rank: u64| (counts[rank as usize] > 0).then_some(Rank(rank as u32));
     let receivers: Vec<Rank> = (1..size).filter_map(|distance| named(sent, further(distance))).collect();
     let senders: Vec<Rank> = (1..size).filter_map(|distance| named(received, further(size - distance))).collect();
-    posted(endpoint, &senders, &receivers, message_for, |_, _| ()).await
+    posted(endpoint, &senders, &receivers, |rank| of_count(counts, rank), |_, _| ()).await
 }

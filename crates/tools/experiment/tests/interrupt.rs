@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
-use collectives::all_to_all::Pairwise;
+use collectives::all_to_all::{CompleteExchange, Pairwise};
 use endpoint::Error;
 use formats::interrupt::{flag, forget, request, requested, unless_requested};
 use maquette_experiment::simulate::simulate;
@@ -14,7 +14,7 @@ use virtual_worlds::flit::world::Options;
 /// The result of a run on this machine.
 fn run(machine: &str) -> Result<(), Error> {
     let machine = machines::load(machine).unwrap();
-    simulate(&machine, Options::default(), 16, &Pairwise::of_size(Bytes(64))).map(|_| ())
+    simulate(&machine, Options::default(), 16, &CompleteExchange::new(Pairwise::in_turns(), Bytes(64))).map(|_| ())
 }
 
 #[test]

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use collectives::Group;
 use collectives::all_reduce::{AllReduceByRings, AllReduceMessages, Inputs, Operator, Ring, Sends, WeightedRing};
-use collectives::all_to_all::{Complete, CompleteExchange, Irregular};
+use collectives::all_to_all::Irregular;
 use collectives::schedule::{OverlappedSchedule, Pacing, Schedule, Scheduled, SendReceiveOrder};
-use collectives::{AnyAlgorithm, CollectiveProgram, Data, MulticastProgram, Sizes};
+use collectives::{AnyAlgorithm, CollectiveProgram, Data, MulticastProgram, OverlappedProgram, Performs as _, Sizes};
 use endpoint::{Error, Program, Result};
 use machines::model::{Machine, NodeId};
 use programs::benchmarks::PingPong;
@@ -31,15 +31,6 @@ pub enum Benchmark {
     PingPong(PingPong),
     /// Half of a round trip.
     OneWay(PingPong),
-    /// A complete exchange.
-    Complete {
-        /// The algorithm.
-        algorithm: Complete,
-        /// Size of a message between two ranks. [B]
-        bytes: Bytes,
-        /// How long it takes to copy a byte into a message that is forwarded, or out of it. [ps/B]
-        reshuffle: Duration,
-    },
     /// A schedule, with its algorithm.
     Scheduled(Arc<Schedule>, Pacing, Irregular),
     /// Messages without a schedule, all at once.
@@ -108,10 +99,6 @@ impl Benchmark {
         let site = Run { site, options };
         match self {
             Benchmark::PingPong(program) | Benchmark::OneWay(program) => site.run(program),
-            &Benchmark::Complete { algorithm, bytes, reshuffle } => {
-                let order = self.order(machine, ranks);
-                site.run(&CompleteExchange { algorithm, bytes, order, reshuffle })
-            }
             Benchmark::Scheduled(schedule, Pacing::Overlapped, _) | Benchmark::AllAtOnce(schedule) => {
                 site.run(&OverlappedSchedule::new(schedule))
             }
@@ -119,7 +106,8 @@ impl Benchmark {
                 site.run(&Scheduled::in_order(schedule, *pacing, self.order(machine, ranks)))
             }
             Benchmark::Listed(algorithm, bytes) => {
-                site.collective(algorithm, Group::from_source(Rank(0), ranks)?, sends(machine, *bytes), *bytes)
+                let sends = sends(machine, algorithm.largest_message(ranks, *bytes));
+                site.collective(algorithm, Group::from_source(Rank(0), ranks)?, sends, *bytes)
             }
             Benchmark::ListedInOrder(algorithm, group, bytes) => {
                 site.collective(algorithm, group.clone(), sends(machine, *bytes), *bytes)
@@ -147,7 +135,7 @@ impl Benchmark {
             if waits { SendReceiveOrder::Alternating } else { SendReceiveOrder::Sendrecv }
         };
         match self {
-            Benchmark::Complete { algorithm, bytes, .. } => {
+            Benchmark::Listed(algorithm, bytes) => {
                 algorithm.order(ranks, of_the_paper(algorithm.largest_message(ranks, *bytes)))
             }
             Benchmark::Scheduled(schedule, _, algorithm) => {
@@ -196,10 +184,14 @@ impl Run<'_> {
 
     /// A collective with blocks of `bytes` among the ranks of `group`, of which the first is the root.
     fn collective(&self, algorithm: &AnyAlgorithm, group: Group, sends: Sends, bytes: Bytes) -> Result<Answer> {
-        let (algorithm, needs_multicast) = (algorithm.clone(), algorithm.needs().multicast());
+        let (algorithm, needs) = (algorithm.clone(), algorithm.needs());
         let (operator, sizes, data) = (Operator::Xor, Sizes::Same(bytes), Data::Sizes);
         let program = CollectiveProgram { algorithm, group, root: Rank(0), operator, sends, sizes, data };
-        if needs_multicast { self.run(&MulticastProgram(program)) } else { self.run(&program) }
+        match (needs.multicast(), needs.overlap()) {
+            (true, _) => self.run(&MulticastProgram(program)),
+            (false, true) => self.run(&OverlappedProgram(program)),
+            (false, false) => self.run(&program),
+        }
     }
 }
 

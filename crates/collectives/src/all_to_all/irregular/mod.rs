@@ -87,7 +87,7 @@ impl Irregular {
     /// How long it takes without contention, in the symbols of LogGP: n ranks, messages of s bytes, of which no rank
     /// sends or receives more than D, and no more than W bytes. Sources: those of the numbers of steps, cited at the
     /// algorithms.
-    pub const fn formula(self) -> &'static str {
+    pub fn formula(self) -> &'static str {
         match self {
             Irregular::Linear => Complete::Linear.formula(),
             Irregular::Pairwise => Complete::Pairwise.formula(),

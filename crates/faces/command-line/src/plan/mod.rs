@@ -45,36 +45,35 @@ pub(super) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum PlanCommand {
-    /// Plan an all-to-all exchange: every rank has a message for every other, or for those that a traffic matrix says.
-    ///
-    /// Each schedule is tried with several kinds of pacing: ranks run ahead freely, wait for a confirmation by the
-    /// receiver, or for a barrier after each step.
-    #[command(
-        after_help = "Example:\n  maquette plan all-to-all --machine cm5-32 --traffic halo.csv --write halo.goal"
-    )]
-    AllToAll(Exchange),
     #[command(flatten)]
     Listed(Listed),
     Collectives(Box<collectives::Arguments>),
     Check(check::Arguments),
 }
 
-/// A collective of the list: a command for each, with the same options.
+/// A collective of the list: a command for each, whose options depend on its shape.
 #[derive(Debug)]
 struct Listed {
     collective: ListedCollective,
-    options: Collective,
+    options: Exchange,
 }
+
+/// How the schedules of an exchange are tried.
+const PACING: &str = "Each schedule is tried with several kinds of pacing: ranks run ahead freely, wait for a \
+                      confirmation by the receiver, or for a barrier after each step.";
 
 impl Subcommand for Listed {
     fn augment_subcommands(command: Command) -> Command {
         ListedCollective::ALL.iter().fold(command, |command, collective| {
             let (name, about) = (collective.name(), collective.about().trim_end_matches('.'));
-            let example = format!("Example:\n  maquette plan {name} --machine infiniband-128 --ranks 64");
-            let command_of_it = Command::new(name).about(about).after_help(example);
-            command.subcommand(match has_sizes(*collective) {
-                true => Collective::augment_args(command_of_it),
-                false => WithoutSize::augment_args(command_of_it),
+            let place =
+                if is_exchange(*collective) { "cm5-32 --traffic halo.csv" } else { "infiniband-128 --ranks 64" };
+            let example = format!("Example:\n  maquette plan {name} --machine {place}");
+            let of_it = Command::new(name).about(about).after_help(example);
+            command.subcommand(match (is_exchange(*collective), has_sizes(*collective)) {
+                (true, _) => Exchange::augment_args(of_it.long_about(format!("{about}.\n\n{PACING}"))),
+                (false, true) => Collective::augment_args(of_it),
+                (false, false) => WithoutSize::augment_args(of_it),
             })
         })
     }
@@ -94,11 +93,15 @@ impl FromArgMatches for Listed {
             .subcommand()
             .and_then(|(name, options)| ListedCollective::named(name).map(|collective| (collective, options)));
         let (collective, options) = chosen.ok_or_else(|| clap::Error::new(ErrorKind::MissingSubcommand))?;
-        let options = match has_sizes(collective) {
-            true => Collective::from_arg_matches(options)?,
-            false => {
+        let options = match (is_exchange(collective), has_sizes(collective)) {
+            (true, _) => Exchange::from_arg_matches(options)?,
+            (false, true) => {
+                let Collective { place, bytes, write } = Collective::from_arg_matches(options)?;
+                Exchange { place, bytes: Some(bytes), traffic: None, write }
+            }
+            (false, false) => {
                 let WithoutSize { place, write } = WithoutSize::from_arg_matches(options)?;
-                Collective { place, bytes: Bytes(0), write }
+                Exchange { place, bytes: Some(Bytes(0)), traffic: None, write }
             }
         };
         Ok(Listed { collective, options })
@@ -113,6 +116,11 @@ impl FromArgMatches for Listed {
 /// Whether it has data, whose size is an option.
 fn has_sizes(collective: ListedCollective) -> bool {
     collective.shape().blocks(1) > 0
+}
+
+/// Whether every rank has a message for every other, or for those that a matrix says.
+fn is_exchange(collective: ListedCollective) -> bool {
+    collective.shape().is_exchange()
 }
 
 /// A collective in which ranks only wait for each other.
@@ -162,18 +170,15 @@ struct Exchange {
 impl Arguments {
     pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
         match self.command {
-            PlanCommand::AllToAll(Exchange { place, bytes, traffic: None, write }) => {
-                let bytes = bytes.unwrap_or(DEFAULT_MESSAGE);
-                output(&place, None, |ranks| Question::Complete { ranks, bytes }, write, as_json)
-            }
-            PlanCommand::AllToAll(Exchange { place, bytes, traffic: Some(path), write }) => {
+            PlanCommand::Listed(Listed { options: Exchange { place, bytes, traffic: Some(path), write }, .. }) => {
                 let (matrix, file) = traffic_matrix::read(&path, bytes.unwrap_or(DEFAULT_ENTRY))?;
                 check_size(bytes, &matrix)?;
                 let (ranks, description) = (matrix.pattern.ranks(), text::traffic(&path, &matrix));
                 let traffic = Traffic { ranks, description, has_sizes: matrix.has_sizes, file };
                 output(&place, Some(traffic), |_| Question::Irregular(matrix.pattern), write, as_json)
             }
-            PlanCommand::Listed(Listed { collective, options: Collective { place, bytes, write } }) => {
+            PlanCommand::Listed(Listed { collective, options: Exchange { place, bytes, traffic: None, write } }) => {
+                let bytes = bytes.unwrap_or(DEFAULT_MESSAGE);
                 output(&place, None, |ranks| Question::Listed { collective, ranks, bytes }, write, as_json)
             }
             PlanCommand::Collectives(arguments) => arguments.execute(as_json),

@@ -17,7 +17,10 @@ pub(super) struct ScheduleOutput {
 impl ScheduleOutput {
     /// Begins the file `path` for the answer to `question`.
     pub(super) fn create(path: &Path, question: &Question) -> Result<ScheduleOutput, Failure> {
-        let forwards = question.pattern().is_none() && question.command() != "all-to-all";
+        let forwards = match question {
+            Question::Listed { collective, .. } => !collective.shape().is_exchange(),
+            Question::Irregular(_) => false,
+        };
         Ok(ScheduleOutput { path: path.to_path_buf(), file: ScheduleFile::create(path, forwards)? })
     }
 

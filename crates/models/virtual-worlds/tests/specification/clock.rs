@@ -1,8 +1,7 @@
 //! The clock world against the conformance suite, closed forms and hand-calculated times.
 
-use collectives::all_to_all::Pairwise;
+use collectives::all_to_all::{CompleteExchange, Pairwise};
 use collectives::broadcast::BinomialBroadcast;
-use collectives::schedule;
 use endpoint::{Endpoint, Error, Message, Needs, Program, Result, Source, Tag, Tags, World, conformance};
 use machines::model::LogGp;
 use maquette_virtual_worlds::answer::{Activity, Answer};
@@ -92,7 +91,7 @@ fn a_binomial_broadcast_takes_the_logarithm_of_the_ranks() {
 #[test]
 fn a_pairwise_exchange_takes_a_step_for_each_partner() {
     for ranks in [1, 2, 7, 16] {
-        let program = Pairwise { bytes: Bytes(10), order: schedule::SendReceiveOrder::Sendrecv };
+        let program = CompleteExchange::new(Pairwise::at_once(), Bytes(10));
         let (received, answer) = Clock::new(MODEL).run(ranks, &program).unwrap();
         let steps = u64::from(ranks) - 1;
         assert!(received.iter().all(|bytes| *bytes == Ok(Bytes(10 * steps))));
@@ -100,7 +99,7 @@ fn a_pairwise_exchange_takes_a_step_for_each_partner() {
         assert!(answer.finish.iter().all(|finish| finish.picoseconds() == steps * one_way(10)), "{answer:?}");
     }
     // If the lower rank of each pair receives before it sends, its message comes after the other's.
-    let (_, answer) = Clock::new(MODEL).run(2, &Pairwise::of_size(Bytes(10))).unwrap();
+    let (_, answer) = Clock::new(MODEL).run(2, &CompleteExchange::new(Pairwise::in_turns(), Bytes(10))).unwrap();
     assert_eq!(answer.makespan().picoseconds(), 2 * one_way(10));
 }
 
@@ -236,8 +235,8 @@ fn running_ahead_and_running_in_order_take_the_same_time() {
         for rendezvous in [None, Some(Bytes(100))] {
             let world = Clock::new(LogGp { gap: picoseconds(gap), rendezvous, ..MODEL }).with_timeline();
             compare(world, 12, AllPairs { bytes: Bytes(99), rounds: 2, order: PartnerOrder::Shuffled { seed: 5 } });
-            compare(world, 16, Pairwise::of_size(Bytes(0)));
-            compare(world, 9, Pairwise::of_size(Bytes(100)));
+            compare(world, 16, CompleteExchange::new(Pairwise::in_turns(), Bytes(0)));
+            compare(world, 9, CompleteExchange::new(Pairwise::in_turns(), Bytes(100)));
             compare(world, 37, BinomialBroadcast { root: Rank(7), message: Message::of_size(Bytes(1000)) });
             compare(world, 8, EqualDist { bytes: Bytes(100), messages: 64 });
             compare(world, 2, TwoInARow { bytes: Bytes(5000) });

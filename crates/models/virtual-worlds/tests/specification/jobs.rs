@@ -1,6 +1,6 @@
 //! Several jobs on one machine: each as by itself where nothing is shared, and otherwise the same in both engines.
 
-use collectives::all_to_all::Pairwise;
+use collectives::all_to_all::{CompleteExchange, Pairwise};
 use collectives::broadcast::{BinomialBroadcast, HardwareBroadcast};
 use endpoint::{Endpoint, Error, Message, Needs, Program, Result, Source, Tags, World, join};
 use machines::model::{ChannelId, Interconnect, Machine, NodeId};
@@ -43,7 +43,9 @@ impl Program for Work {
 
     async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Time> {
         match *self {
-            Work::Pairwise(bytes) => Pairwise::of_size(bytes).run(endpoint).await.map(drop)?,
+            Work::Pairwise(bytes) => {
+                CompleteExchange::new(Pairwise::in_turns(), bytes).run(endpoint).await.map(drop)?
+            }
             Work::AllToAll(bytes) => {
                 AllPairs { bytes, rounds: 1, order: PartnerOrder::Shift }.run(endpoint).await.map(drop)?
             }
@@ -297,7 +299,7 @@ fn jobs_run_on_an_ethernet() {
         type Output = Time;
         const NEEDS: Needs = Needs::MULTICAST;
         async fn run<E: Endpoint>(&self, endpoint: &E) -> Result<Time> {
-            Pairwise::of_size(Bytes(4_000)).run(endpoint).await?;
+            CompleteExchange::new(Pairwise::in_turns(), Bytes(4_000)).run(endpoint).await?;
             Ok(endpoint.now())
         }
     }

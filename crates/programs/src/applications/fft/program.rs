@@ -103,7 +103,7 @@ impl Fft2d {
 
     fn exchange(&self, layout: &ArrayLayout) -> CompleteExchange {
         let Fft2d { algorithm, order, packing, .. } = *self;
-        CompleteExchange { algorithm, bytes: layout.block(), order, reshuffle: packing.per_byte(layout.block()) }
+        CompleteExchange::new(algorithm.algorithm(Some(order), packing.per_byte(layout.block())), layout.block())
     }
 
     /// `endpoint`, on which a message of one block is packed and unpacked. An algorithm that forwards messages accounts

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use collectives::all_to_all::CompleteExchange;
 use collectives::schedule::{OverlappedSchedule, Scheduled};
-use collectives::{CollectiveProgram, MulticastProgram};
+use collectives::{CollectiveProgram, MulticastProgram, OverlappedProgram};
 use endpoint::{Endpoint, Erased, Error, Needs, Program, Result, Unexpected};
 use linear_hash::LinearHash;
 use linear_hash::growing::Growing;
@@ -95,7 +94,6 @@ any_program! {
     EqualDistOfBoth = BothBegin<EqualDist>,
     UnequalDist = UnequalDist,
     UnequalDistOfBoth = BothBegin<UnequalDist>,
-    CompleteExchange = CompleteExchange,
     Scheduled = Scheduled,
     OverlappedSchedule = OverlappedSchedule,
     Fft = Fft2d,
@@ -104,6 +102,7 @@ any_program! {
     Cast = Cast,
     Collective = CollectiveProgram,
     Multicast = MulticastProgram,
+    OverlappedCollective = OverlappedProgram,
     LinearHash = LinearHash,
     LinearHashGrowth = Growing,
     Goal = Player<Arc<Schedule>>,

@@ -5,16 +5,17 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use collectives::agreement::Agreement;
-use collectives::all_to_all::CompleteExchange;
-use collectives::schedule::{Pacing, Pattern, RankSchedule, SendReceiveOrder, follow};
+use collectives::all_reduce::Operator;
+use collectives::schedule::{Pattern, RankSchedule, SendReceiveOrder, follow};
 use collectives::{AnyAlgorithm, Call, Collective, Division, Holders, Performs, Shape, Sizes, Subgroup, cut};
 use collectives::{Group, joined};
 use endpoint::{Endpoint, Error as ProgramError, Message, Result as ProgramResult, Tag, Tagged};
-use quantities::{Bytes, Duration, Rank};
+use quantities::{Bytes, Rank};
 use serde_json::{Map, Value};
 
+use super::Choice;
+use super::exchange::{AwaitedExchange, ExchangeParameters};
 use super::listed::{Given, RankOrder, Setup, sends};
-use super::{Choice, Exchange};
 use crate::site::LARGEST_MESSAGE;
 use crate::{Error, Site};
 
@@ -47,13 +48,10 @@ struct Listed {
     made: RefCell<Vec<(String, Rc<AnyAlgorithm>)>>,
 }
 
-/// An exchange in which every rank has a message for every other.
+/// An exchange of the list, in which every rank has a message for every other.
 #[derive(Debug)]
 struct ToAll {
-    algorithm: Exchange,
-    pacing: Pacing,
-    order: Option<SendReceiveOrder>,
-    reshuffle: Duration,
+    exchange: AwaitedExchange,
     /// What was made of the algorithm, for each order in which ranks do things.
     schedules: RefCell<Vec<(SendReceiveOrder, Rc<[RankSchedule]>)>>,
 }
@@ -64,19 +62,15 @@ impl Awaited {
     /// # Errors
     /// What the program of that name says of its parameters; a program that is no collective.
     pub fn named(name: &str, parameters: Map<String, Value>, site: &Site) -> Result<Awaited, Error> {
-        if let Some(collective) = Collective::named(name) {
-            return Listed::awaited(collective, parameters, site);
+        match Collective::named(name) {
+            Some(collective) if collective.shape().is_exchange() => ToAll::awaited(collective, parameters, site),
+            Some(collective) => Listed::awaited(collective, parameters, site),
+            None => {
+                let choice = Choice::named(name, parameters)?;
+                let known = Collective::ALL.iter().map(|collective| collective.name()).collect::<Vec<_>>();
+                Err(Error::parameter("collective", choice.name(), known.join(", ")))
+            }
         }
-        let choice = Choice::named(name, parameters)?;
-        let name = choice.name();
-        let Choice::AllToAll(exchange) = choice else {
-            let listed = Collective::ALL.iter().map(|collective| collective.name());
-            let known = listed.chain(["all-to-all"]).collect::<Vec<_>>();
-            return Err(Error::parameter("collective", name, known.join(", ")));
-        };
-        let exchange = ToAll::new(exchange.resolved(site)?);
-        let what = in_words(name, &exchange.parameters()).into();
-        Ok(Awaited { kind: Kind::AllToAll(exchange), what })
     }
 
     /// The same among the ranks of a group, whose words then say which.
@@ -246,7 +240,7 @@ impl Listed {
             (several, [all]) if several > 1 => cut(all, sizes, ranks)?,
             _ => stated,
         };
-        let is_size = |(block, message): &(u32, &Message)| message.size() == sizes.of(*block);
+        let is_size = |(block, message): &(u64, &Message)| message.size() == sizes.of(*block);
         let wrong = brings.clone().zip(&brought).find(|it| *sizes != Sizes::Unknown && !is_size(it));
         if let Some((block, message)) = wrong {
             let (found, allowed) = (message.size(), sizes.of(block));
@@ -315,16 +309,25 @@ fn sizes(value: Value, collective: Collective, site: &Site) -> Result<(Value, Si
 }
 
 impl ToAll {
-    fn new((algorithm, pacing, order, reshuffle): (Exchange, Pacing, Option<SendReceiveOrder>, Duration)) -> ToAll {
-        ToAll { algorithm, pacing, order, reshuffle, schedules: RefCell::default() }
+    fn awaited(collective: Collective, parameters: Map<String, Value>, site: &Site) -> Result<Awaited, Error> {
+        let name = collective.name();
+        // The program of that name says what is wrong with any of them.
+        Choice::named(name, parameters.clone())?;
+        let given = serde_json::from_value::<ExchangeParameters>(Value::Object(parameters));
+        let given = given.map_err(|error| Error::Value { parameter: name.to_owned(), problem: error.to_string() })?;
+        let exchange = given.awaited(collective, site)?;
+        let exchange = ToAll { exchange, schedules: RefCell::default() };
+        let what = in_words(name, &exchange.parameters()).into();
+        Ok(Awaited { kind: Kind::AllToAll(exchange), what })
     }
 
     /// What its ranks must agree on.
     fn parameters(&self) -> Map<String, Value> {
+        let AwaitedExchange { algorithm, pacing, order, .. } = self.exchange;
         let mut parameters = Map::new();
-        parameters.insert("algorithm".to_owned(), self.algorithm.name().into());
-        parameters.insert("pacing".to_owned(), self.pacing.name().into());
-        if let Some(order) = self.order {
+        parameters.insert("algorithm".to_owned(), algorithm.name().into());
+        parameters.insert("pacing".to_owned(), pacing.name().into());
+        if let Some(order) = order {
             parameters.insert("order".to_owned(), order.name().into());
         }
         parameters
@@ -332,7 +335,7 @@ impl ToAll {
 
     /// Whether it forwards messages, so that they must all have the same size.
     fn forwards(&self) -> bool {
-        matches!(self.algorithm, Exchange::Forwarding(_))
+        self.exchange.listed.as_ref().is_some_and(AnyAlgorithm::needs_sizes)
     }
 
     async fn run<E: Endpoint>(
@@ -349,22 +352,21 @@ impl ToAll {
         }
         let largest = messages.iter().flatten().map(Message::size).max().unwrap_or_default();
         let message_for = |to: Rank| messages[to.0 as usize].clone().unwrap_or_default();
-        let mut received: Vec<Option<Message>> = vec![None; ranks as usize];
-        let take = |from: Rank, message| received[from.0 as usize] = Some(message);
-        match self.algorithm.complete() {
-            Some(algorithm) if self.pacing == Pacing::FreeRunning => {
-                algorithm.check(ranks)?;
-                let longest = algorithm.largest_message(ranks, largest);
-                let order = self.order.unwrap_or_else(|| site.order(longest));
-                let exchange = CompleteExchange { algorithm, bytes: largest, order, reshuffle: self.reshuffle };
-                exchange.exchange(endpoint, message_for, take).await?;
-            }
-            _ => {
-                let schedules = self.schedules(ranks, site.order(largest))?;
-                follow(endpoint, &schedules[endpoint.rank().0 as usize], self.pacing, message_for, take).await?;
-            }
-        }
         let own = endpoint.rank().0 as usize;
+        let mut received: Vec<Option<Message>> = vec![None; ranks as usize];
+        if let Some(algorithm) = &self.exchange.listed {
+            let sends = sends(site, algorithm.largest_message(ranks, largest));
+            // Nothing is combined, and no rank is the root.
+            let call = Call { root: Rank(0), operator: &Operator::Xor, sends };
+            let sizes = if algorithm.needs_sizes() { Sizes::Same(largest) } else { Sizes::Unknown };
+            let brought: Vec<Message> = (0..ranks).map(Rank).map(message_for).collect();
+            let ended = algorithm.run(endpoint, &call, &sizes, &brought).await?;
+            received = ended.into_iter().map(Some).collect();
+        } else {
+            let schedules = self.schedules(ranks, site.order(largest))?;
+            let take = |from: Rank, message| received[from.0 as usize] = Some(message);
+            follow(endpoint, &schedules[own], self.exchange.pacing, message_for, take).await?;
+        }
         received[own] = messages[own].clone();
         Ok(received)
     }
@@ -373,13 +375,14 @@ impl ToAll {
     /// matter. `order` is what a rank does first by an algorithm of the CM-5 paper, if nothing else is asked for.
     fn schedules(&self, ranks: u32, order: SendReceiveOrder) -> ProgramResult<Rc<[RankSchedule]>> {
         let unfit = |text: String| ProgramError::Unfit(text);
-        let order = self.order.unwrap_or_else(|| self.algorithm.order(order));
+        let AwaitedExchange { algorithm, order: asked, .. } = self.exchange;
+        let order = asked.unwrap_or_else(|| algorithm.order(order));
         if let Some((_, made)) = self.schedules.borrow().iter().find(|made| made.0 == order) {
             return Ok(Rc::clone(made));
         }
         let pattern = Pattern::complete(ranks, Bytes(1)).map_err(|error| unfit(error.to_string()))?;
-        let Some(schedule) = self.algorithm.schedule(&pattern) else {
-            return Err(unfit(format!("{} forwards messages, which nothing can keep in step", self.algorithm.name())));
+        let Some(schedule) = algorithm.schedule(&pattern) else {
+            return Err(unfit(format!("{} forwards messages, which nothing can keep in step", algorithm.name())));
         };
         let made: Rc<[RankSchedule]> = schedule.by_rank(order).into();
         self.schedules.borrow_mut().push((order, Rc::clone(&made)));

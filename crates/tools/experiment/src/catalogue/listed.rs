@@ -196,7 +196,9 @@ fn about_field(collective: Collective, field: &str) -> Option<&'static str> {
             (Division::Whole, Holders::Root) => "Size of the message.",
             (Division::PerRank, Holders::Root) => "Size of the block for each node.",
             (Division::PerRank, Holders::Everyone) => "Size of each node's block of the result.",
-            (Division::Nothing | Division::Whole | Division::PerRank, _) => "Size of each node's data.",
+            (Division::Nothing | Division::Whole | Division::PerRank | Division::PerPair, _) => {
+                "Size of each node's data."
+            }
         }),
         "root" => match (shape.before, shape.after) {
             (Holders::Root, _) => {
@@ -567,6 +569,7 @@ fn missing_parameter(parameter: Parameter, algorithm: &str) -> Error {
         Parameter::T0 => format!("a time, which {algorithm} needs"),
         Parameter::Segment => format!("a size, which {algorithm} needs"),
         Parameter::Reshuffle => format!("the time of a byte, which {algorithm} needs"),
+        Parameter::Order => format!("an order of sends and receives, which {algorithm} needs"),
     };
     Error::parameter(parameter.name(), "nothing", allowed)
 }

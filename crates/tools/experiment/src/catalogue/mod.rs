@@ -10,14 +10,15 @@ mod description;
 mod rank_list;
 mod size;
 
-pub use all_to_all::Exchange;
 pub use any::{AnyOutput, AnyProgram, Member};
 pub use awaited::Awaited;
 pub use description::{Description, Kind, Parameter};
+pub use exchange::Exchange;
 pub use rank_list::RankList;
 pub use schedule::read_schedule;
 pub use size::Size;
 
+use collectives::Row;
 use schemars::{JsonSchema, Schema};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -50,7 +51,11 @@ pub trait Entry: Clone + Default + Serialize + DeserializeOwned + JsonSchema {
 
 macro_rules! catalogue {
     ($($entry:ident = $program:path,)+ ; $($file:ident::$row:ident,)+) => {
-        catalogue! { @ $($row = listed::Listed<collectives::$file::$row>,)+ $($entry = $program,)+ }
+        catalogue! {
+            @
+            $($row = OfRow<collectives::$file::$row, { collectives::$file::$row::SHAPE.is_exchange() }>,)+
+            $($entry = $program,)+
+        }
     };
     (@ $($entry:ident = $path:ty,)+) => {
         /// A program of the catalogue, with its parameters.
@@ -100,6 +105,26 @@ macro_rules! catalogue {
     };
 }
 
+/// A collective of the list as a program: what it can be told depends on its shape.
+type OfRow<R, const IS_EXCHANGE: bool> = <ByShape<IS_EXCHANGE> as ProgramOf<R>>::Program;
+
+/// Whether every rank has a block for every other.
+pub struct ByShape<const IS_EXCHANGE: bool>;
+
+/// Which program a collective is.
+pub trait ProgramOf<R> {
+    /// The program.
+    type Program;
+}
+
+impl<R: Row> ProgramOf<R> for ByShape<false> {
+    type Program = listed::Listed<R>;
+}
+
+impl<R: Row> ProgramOf<R> for ByShape<true> {
+    type Program = exchange::ListedExchange<R>;
+}
+
 /// Says of each program in the schema of a [`Choice`] what it does.
 fn described(schema: &mut Schema) {
     let programs = descriptions();
@@ -138,9 +163,9 @@ impl Choice {
 }
 
 mod all_pairs;
-mod all_to_all;
 mod applications;
 mod cast;
+mod exchange;
 mod goal;
 mod linear_hash;
 mod listed;
@@ -151,7 +176,6 @@ mod trace;
 
 collectives::every_collective! {
     catalogue!
-    AllToAll = all_to_all::AllToAll,
     PingPong = ping_pong::PingPong,
     AllPairs = all_pairs::AllPairs,
     EqualDist = pairs::EqualDist,

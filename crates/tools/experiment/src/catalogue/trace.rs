@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use collectives::all_to_all::Complete;
 use collectives::catalogue::Parameters;
-use collectives::{AnyAlgorithm, all_reduce, broadcast};
+use collectives::{AnyAlgorithm, all_reduce, all_to_all, broadcast};
 use formats::input::InputFile;
 use quantities::{Duration, Time};
 use replay::trace::{self, Algorithms, ComputeScale, OperationRate, Replay, TraceError};
@@ -47,7 +46,7 @@ pub struct Trace {
     /// The algorithm of MPI_Alltoall; if left out, bruck up to 256 B a message among 8 ranks or more, all at once up to
     /// 32 KiB, pairwise above.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    all_to_all: Option<Complete>,
+    all_to_all: Option<Named<all_to_all::Algorithm>>,
 }
 
 impl Entry for Trace {
@@ -98,8 +97,8 @@ impl Trace {
     fn algorithms(&self, ranks: u32) -> Result<Algorithms, Error> {
         let broadcast = made("broadcast", self.broadcast, ranks)?.map(AnyAlgorithm::from);
         let all_reduce = made("all_reduce", self.all_reduce, ranks)?.map(AnyAlgorithm::from);
-        let listed = broadcast.into_iter().chain(all_reduce).collect();
-        Ok(Algorithms { listed, all_to_all: self.all_to_all })
+        let all_to_all = made("all_to_all", self.all_to_all, ranks)?.map(AnyAlgorithm::from);
+        Ok(Algorithms([broadcast, all_reduce, all_to_all].into_iter().flatten().collect()))
     }
 }
 

@@ -201,13 +201,8 @@ fn flow(setup: &Setup, nodes: u32, distance: u32) -> Result<Cm5Result, String> {
 }
 
 fn exchange(setup: &Setup, algorithm: Complete, nodes: u32, bytes: u32) -> Result<Cm5Result, String> {
-    let (bytes, order) = (Bytes(u64::from(bytes)), SendReceiveOrder::Alternating);
-    on(
-        &machine(setup, nodes, &[])?,
-        nodes,
-        0,
-        &CompleteExchange { algorithm, bytes, order, reshuffle: setup.reshuffle },
-    )
+    let made = algorithm.algorithm(Some(SendReceiveOrder::Alternating), setup.reshuffle);
+    on(&machine(setup, nodes, &[])?, nodes, 0, &CompleteExchange::new(made, Bytes(u64::from(bytes))))
 }
 
 fn transform(setup: &Setup, algorithm: Complete, nodes: u32, size: u32) -> Result<Cm5Result, String> {

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use collectives::Group;
-use collectives::all_to_all::{Complete, Irregular};
+use collectives::all_to_all::Irregular;
 use collectives::catalogue::{MissingParameter, Parameter, Parameters};
 use collectives::postal::{Alpha, Lambda, LambdaError};
-use collectives::schedule::{Pacing, Pattern};
-use collectives::{Collective, Division};
+use collectives::schedule::{Pacing, Pattern, SendReceiveOrder};
+use collectives::{Collective, Division, Performs as _};
 use programs::benchmarks::PingPong;
 use programs::measure::MOST_PARTNERS;
-use quantities::{Bytes, Duration, Rank};
+use quantities::{Bytes, Rank};
 
 use super::cells_by_name::Row;
 use super::times::TimesProblem;
@@ -31,10 +31,9 @@ enum Program {
 }
 
 /// Those with columns of their own, by name.
-const OWN: [(&str, Trials); 6] = [
+const OWN: [(&str, Trials); 5] = [
     ("ping-pong", |row, ranks, bytes| Ok(vec![Benchmark::PingPong(ping_pong(row, ranks, bytes)?)])),
     ("one-way", |row, ranks, bytes| Ok(vec![Benchmark::OneWay(ping_pong(row, ranks, bytes)?)])),
-    ("all-to-all", |row, ranks, bytes| Ok(vec![all_to_all(row, ranks, bytes)?])),
     ("irregular", irregular),
     ("send-time", |_, ranks, bytes| Ok(vec![Benchmark::SendTime(survey(ranks)?, bytes)])),
     ("receive-time", |_, ranks, bytes| Ok(vec![Benchmark::ReceiveTime(survey(ranks)?, bytes)])),
@@ -85,12 +84,17 @@ fn listed_collective(
             Parameter::T0 => parameters.t0 = Some(row.quantity("t0")?),
             Parameter::Segment => parameters.segment = Some(segment(row)?),
             Parameter::Reshuffle => parameters.reshuffle = Some(row.quantity("reshuffle")?),
+            Parameter::Order => {
+                let all = SendReceiveOrder::all().map(|order| (order.name(), order));
+                parameters.order = Some(row.one_of("order", None, all)?);
+            }
         }
     }
     let unknown = || TimesProblem::cell("algorithm", entry.name, collective.algorithms().join(", "));
     let made = collective.algorithm(entry.name, &mut parameters).ok_or_else(unknown)?;
     let algorithm = made
         .map_err(|MissingParameter { parameter, chosen }| missing_parameter(parameter, chosen.unwrap_or(entry.name)))?;
+    algorithm.check(ranks).map_err(TimesProblem::Program)?;
     let idle = entry.parameters.iter().find_map(|&parameter| {
         let cell = row.optional(parameter.name()).filter(|_| !parameters.has_used(parameter))?;
         Some(TimesProblem::idle(parameter.name(), cell, collective.name()))
@@ -122,13 +126,6 @@ fn ping_pong(row: &Row<'_>, ranks: u32, bytes: Bytes) -> Result<PingPong, TimesP
         return Err(TimesProblem::cell("to", second, "another rank than the first"));
     }
     Ok(PingPong { first: Rank(first), second: Rank(second), bytes, rounds: 1 })
-}
-
-fn all_to_all(row: &Row<'_>, ranks: u32, bytes: Bytes) -> Result<Benchmark, TimesProblem> {
-    let algorithm = row.one_of("algorithm", None, Complete::all().map(|it| (it.name(), it)))?;
-    algorithm.check(ranks).map_err(TimesProblem::Program)?;
-    let reshuffle = row.value("reshuffle", Duration::ZERO, "how long a byte takes to be copied, such as `10 ns`")?;
-    Ok(Benchmark::Complete { algorithm, bytes, reshuffle })
 }
 
 /// A schedule for each of several random patterns.
@@ -166,7 +163,9 @@ fn missing_parameter(parameter: Parameter, algorithm: &str) -> TimesProblem {
     let allowed = match parameter {
         Parameter::Alpha => "an alpha, or a lambda in its column".to_string(),
         Parameter::Lambda => format!("a latency such as `1.8` or `9/5`, which {algorithm} needs"),
-        Parameter::T0 | Parameter::Segment | Parameter::Reshuffle => format!("one, which {algorithm} needs"),
+        Parameter::T0 | Parameter::Segment | Parameter::Reshuffle | Parameter::Order => {
+            format!("one, which {algorithm} needs")
+        }
     };
     TimesProblem::cell(parameter.name(), "nothing", allowed)
 }

@@ -117,9 +117,6 @@ fn bytes_between(question: &Question, is_beside: &dyn Fn(u32) -> bool) -> u64 {
         Question::Listed { collective, bytes, .. } => {
             collective.shape().least_between(beside, ranks).saturating_mul(bytes.0)
         }
-        Question::Complete { bytes, .. } => {
-            u64::from(beside).saturating_mul(u64::from(ranks - beside)).saturating_mul(bytes.0)
-        }
         Question::Irregular(pattern) => {
             let each_way = |way: bool| {
                 let crosses = |message: &&Transfer| is_beside(message.from.0) == way && is_beside(message.to.0) != way;
@@ -134,7 +131,7 @@ fn bytes_between(question: &Question, is_beside: &dyn Fn(u32) -> bool) -> u64 {
 fn uses_hardware(question: &Question) -> bool {
     match question {
         Question::Listed { collective, .. } => collective.summaries().iter().any(|it| it.needs.multicast()),
-        Question::Complete { .. } | Question::Irregular(_) => false,
+        Question::Irregular(_) => false,
     }
 }
 
@@ -144,17 +141,10 @@ pub(super) fn of(question: &Question, machine: &Machine) -> Bound {
     let ranks = question.ranks();
     let others = u64::from(ranks.saturating_sub(1));
     let bounds = match question {
-        Question::Complete { bytes, .. } => {
-            // Messages may be forwarded together: that a rank has a message for each other does not mean that it sends
-            // as many.
-            let all = Bytes(others.saturating_mul(bytes.0));
-            let own = traffic_of(others.min(1), all);
-            let of_node = |beside: u64| beside.saturating_mul(u64::from(ranks) - beside).saturating_mul(bytes.0);
-            [wire(machine, ranks, of_node), channel(machine, ranks, all), processors(machine, own, own)]
-        }
         Question::Listed { collective, bytes, .. } => {
             let (shape, size) = (collective.shape(), |blocks: u64| Bytes(blocks.saturating_mul(bytes.0)));
             let least = shape.least_traffic(ranks);
+            // Blocks may be forwarded together: that a rank has one for each other does not mean that it sends as many.
             let traffic =
                 |blocks: u64| traffic_of(others.min(1).min(blocks.max(u64::from(bytes.0 == 0))), size(blocks));
             let receiving = processors(machine, RankTraffic::default(), traffic(least.received));
@@ -173,7 +163,6 @@ pub(super) fn of(question: &Question, machine: &Machine) -> Bound {
     let informed = match question {
         Question::Irregular(_) => 1,
         Question::Listed { collective, .. } => collective.shape().least_traffic(ranks).ranks,
-        Question::Complete { .. } => ranks,
     };
     let bound = bounds.into_iter().fold(least.dissemination(informed), larger);
     match by_hardware(machine, question.bytes()).filter(|_| uses_hardware(question)) {
@@ -190,7 +179,10 @@ pub(super) fn by_hardware(machine: &Machine, bytes: Bytes) -> Option<Duration> {
 
 /// The same if every message goes straight from its sender to its receiver.
 pub(super) fn without_forwarding(question: &Question, machine: &Machine) -> Bound {
-    let &Question::Complete { ranks, bytes } = question else { return of(question, machine) };
+    let &Question::Listed { collective, ranks, bytes } = question else { return of(question, machine) };
+    if !collective.shape().is_exchange() {
+        return of(question, machine);
+    }
     let messages = u64::from(ranks.saturating_sub(1));
     let all = Bytes(messages.saturating_mul(bytes.0));
     let own = traffic_of(messages, all);

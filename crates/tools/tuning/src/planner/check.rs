@@ -75,7 +75,6 @@ pub struct Places {
 #[derive(Clone, Copy, Debug)]
 enum Kind {
     Listed(Collective),
-    Complete,
     Irregular,
 }
 
@@ -90,13 +89,15 @@ impl Case {
         let (machine, lambda) = place(&mut stream, places)?;
         let ranks = 2 + stream.below(machine.nodes.min(RANKS) - 1);
         let kinds = Collective::ALL.iter().map(|&collective| Kind::Listed(collective));
-        let kinds: Vec<Kind> = kinds.chain([Kind::Complete, Kind::Irregular]).collect();
+        let kinds: Vec<Kind> = kinds.chain([Kind::Irregular]).collect();
         let kind = kinds[stream.below(kinds.len() as u32) as usize];
         let density = 5 + stream.below(96);
         // About how many messages of the drawn size go through the network.
         let messages = match kind {
-            Kind::Listed(collective) if collective.shape().blocks != Division::PerRank => u64::from(ranks) * 8,
-            Kind::Listed(_) | Kind::Complete => u64::from(ranks) * u64::from(ranks) * 4,
+            Kind::Listed(collective) => match collective.shape().blocks {
+                Division::Nothing | Division::Whole => u64::from(ranks) * 8,
+                Division::PerRank | Division::PerPair => u64::from(ranks) * u64::from(ranks) * 4,
+            },
             Kind::Irregular => (u64::from(ranks) * u64::from(ranks) * u64::from(density) / 100).max(1),
         };
         let packets = machine.model().payload().map(|payload| PACKETS.saturating_mul(payload.0));
@@ -105,7 +106,6 @@ impl Case {
         let bytes = size(&mut stream, most.clamp(1, LARGEST));
         let question = match kind {
             Kind::Listed(collective) => Question::Listed { collective, ranks, bytes },
-            Kind::Complete => Question::Complete { ranks, bytes },
             Kind::Irregular => Question::Irregular(pattern(&mut stream, ranks, density, bytes).map_err(unfit)?),
         };
         Ok(Case { machine, lambda, question })

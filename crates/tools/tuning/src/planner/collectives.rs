@@ -47,8 +47,7 @@ pub fn picks(
 ) -> Result<Vec<Pick>> {
     let ranks = request.ranks;
     let by_size = request.sizes.iter().flat_map(|&bytes| {
-        let listed = request.collectives.iter().map(move |&collective| Question::Listed { collective, ranks, bytes });
-        listed.chain([Question::Complete { ranks, bytes }])
+        with_exchanges(&request.collectives).map(move |collective| Question::Listed { collective, ranks, bytes })
     });
     let mut questions: Vec<Question> = by_size.chain(request.matrix.clone().map(Question::Irregular)).collect();
     questions.sort_by_key(Question::name);
@@ -62,6 +61,12 @@ pub fn picks(
         Ok(Pick { question, best })
     };
     questions.into_iter().enumerate().map(pick).collect()
+}
+
+/// These collectives, and those in which every rank has a block for every other, which are planned in any case.
+pub(super) fn with_exchanges(collectives: &[Collective]) -> impl Iterator<Item = Collective> {
+    let exchanges = Collective::ALL.iter().filter(|it| it.shape().is_exchange() && !collectives.contains(it));
+    collectives.iter().chain(exchanges).copied()
 }
 
 /// The plan that follows from picks.
@@ -86,7 +91,6 @@ pub fn plan_of(picks: &[Pick], machine: &Machine, ranks: u32) -> std::result::Re
         plan_format::PlanEntries {
             only_blocking: false,
             listed: plan_format::planned().map(|collective| (collective, of(collective.name()))).collect(),
-            all_to_all: of("all-to-all"),
             all_to_allv: Some(matrix),
         },
     )

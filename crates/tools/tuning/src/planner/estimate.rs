@@ -127,15 +127,16 @@ impl Estimates<'_> {
     /// other questions.
     fn busiest_of_direct(&self) -> Duration {
         match self.question {
-            Question::Listed { .. } => Duration::ZERO,
-            &Question::Complete { ranks, bytes } if f64::from(ranks).powi(2) <= MOST_ROUTED => {
+            &Question::Listed { collective, ranks, bytes }
+                if collective.shape().is_exchange() && f64::from(ranks).powi(2) <= MOST_ROUTED =>
+            {
                 let pairs = (0..ranks).flat_map(|from| (0..ranks).map(move |to| (Rank(from), Rank(to))));
                 busiest_channel(self.site, pairs.map(|(from, to)| Transfer { from, to, bytes }))
             }
             Question::Irregular(pattern) if pattern.messages().len() as f64 <= MOST_ROUTED => {
                 busiest_channel(self.site, pattern.messages().iter().copied())
             }
-            Question::Complete { .. } | Question::Irregular(_) => Duration::ZERO,
+            Question::Listed { .. } | Question::Irregular(_) => Duration::ZERO,
         }
     }
 }

@@ -4,11 +4,12 @@
 //! An algorithm is used for sizes between two that were measured only if it was faster than the library at both;
 //! whatever the library does faster, or about as fast, is left to it.
 
-use collectives::Collective;
+use super::collectives::with_exchanges;
 use collectives::all_to_all::{Complete, Irregular};
 use collectives::catalogue::{Parameter, Parameters};
 use collectives::postal::Lambda;
 use collectives::schedule::{Pacing, Pattern};
+use collectives::{Collective, Performs as _};
 use plan_format::measured::{Compared, Measured, MeasuredCall};
 use plan_format::{ALL_AT_ONCE, AlgorithmSpec, MadeFor, PlanEntries, PlanError, Sizes};
 use quantities::Bytes;
@@ -39,7 +40,6 @@ pub struct Trial {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     Listed(Collective, Bytes),
-    AllToAll(Bytes),
     AllToAllv,
 }
 
@@ -53,9 +53,7 @@ pub fn trials(collectives: &[Collective], ranks: u32, sizes: &[Bytes], matrix: O
         trial(collective.name(), Place::Listed(collective, bytes), call, listed(collective, ranks, bytes))
     };
     let of_size = |&bytes: &Bytes| {
-        let exchange = trial("all-to-all", Place::AllToAll(bytes), MeasuredCall::AllToAll(bytes.0), complete(ranks));
-        let listed: Vec<Trial> = collectives.iter().map(|&collective| of_listed(collective, bytes)).collect();
-        listed.into_iter().chain([exchange])
+        with_exchanges(collectives).map(|collective| of_listed(collective, bytes)).collect::<Vec<Trial>>()
     };
     let of_matrix =
         |name, matrix: Vec<u64>, specs| trial(name, Place::AllToAllv, MeasuredCall::AllToAllv(matrix), specs);
@@ -97,24 +95,13 @@ fn listed(collective: Collective, ranks: u32, bytes: Bytes) -> Vec<AlgorithmSpec
         };
         for (&segment, &lambda) in segments.iter().flat_map(|segment| lambdas.iter().map(move |it| (segment, it))) {
             let mut parameters = Parameters { segment, lambda, ..Parameters::of(ranks) };
+            let Some(Ok(algorithm)) = collective.algorithm(entry.name, &mut parameters) else { continue };
             // A name that stands for a choice among others adds none of its own.
-            let made = collective.algorithm(entry.name, &mut parameters);
-            if made.is_some_and(|made| made.is_ok_and(|algorithm| algorithm.name() == entry.name)) {
+            if algorithm.name() == entry.name && algorithm.check(ranks).is_ok() {
                 specs.push(AlgorithmSpec::used(entry.name, &parameters));
+                let irregular = Complete::of(&algorithm).and_then(Complete::irregular);
+                specs.extend(irregular.map(|irregular| paced(irregular, Pacing::Overlapped)));
             }
-        }
-    }
-    specs
-}
-
-/// The algorithms for complete exchanges among so many ranks.
-fn complete(ranks: u32) -> Vec<AlgorithmSpec> {
-    let possible = Complete::all().into_iter().filter(|algorithm| algorithm.check(ranks).is_ok());
-    let mut specs = vec![AlgorithmSpec::name(ALL_AT_ONCE)];
-    for algorithm in possible {
-        specs.push(AlgorithmSpec::name(algorithm.name()));
-        if let Some(irregular) = algorithm.irregular() {
-            specs.push(paced(irregular, Pacing::Overlapped));
         }
     }
     specs
@@ -151,7 +138,7 @@ impl Trial {
     /// The size of its messages: of those of a matrix, the largest.
     pub fn bytes(&self) -> Bytes {
         match &self.call {
-            MeasuredCall::Listed(_, bytes) | MeasuredCall::AllToAll(bytes) => Bytes(*bytes),
+            MeasuredCall::Listed(_, bytes) => Bytes(*bytes),
             MeasuredCall::AllToAllv(matrix) => Bytes(matrix.iter().copied().max().unwrap_or(0)),
         }
     }
@@ -165,7 +152,6 @@ impl Trial {
             let (mut entries, spec) = (PlanEntries { only_blocking: true, ..PlanEntries::default() }, spec.clone());
             match self.place {
                 Place::Listed(collective, _) => entries.listed.entry(collective).or_default().push(spec),
-                Place::AllToAll(_) => entries.all_to_all.push(spec),
                 Place::AllToAllv => entries.all_to_allv = Some(spec),
             }
             plan_format::Plan::of(made_for(String::new(), ranks), entries).map(|plan| plan.to_toml())
@@ -196,7 +182,7 @@ pub fn plan_of(measured: &[(Trial, Measured)], machine: String, ranks: u32) -> R
     let of_listed = |wanted: Collective| {
         of(&|place| match place {
             Place::Listed(collective, bytes) if collective == wanted => Some(bytes),
-            Place::Listed(..) | Place::AllToAll(_) | Place::AllToAllv => None,
+            Place::Listed(..) | Place::AllToAllv => None,
         })
     };
     let by_matrix: Vec<&(Trial, Measured)> =
@@ -204,7 +190,6 @@ pub fn plan_of(measured: &[(Trial, Measured)], machine: String, ranks: u32) -> R
     let entries = PlanEntries {
         only_blocking: true,
         listed: plan_format::planned().map(|collective| (collective, of_listed(collective))).collect(),
-        all_to_all: of(&|place| if let Place::AllToAll(bytes) = place { Some(bytes) } else { None }),
         all_to_allv: for_any_matrix(&by_matrix),
     };
     plan_format::Plan::of(made_for(machine, ranks), entries)
@@ -291,7 +276,7 @@ mod tests {
     /// The entries of a plan's broadcasts: above, up to, and by what.
     fn entries_of(plan: &plan_format::Plan) -> Vec<(u64, u64, String)> {
         let bound = |bytes: Option<Bytes>| bytes.map_or(0, |Bytes(bytes)| bytes);
-        let entry = |entry: &plan_format::Entry<collectives::AnyAlgorithm>| {
+        let entry = |entry: &plan_format::Entry<plan_format::Planned>| {
             (bound(entry.sizes.above), bound(entry.sizes.to), entry.name())
         };
         plan.listed.get(&Collective::Broadcast).into_iter().flatten().map(entry).collect()

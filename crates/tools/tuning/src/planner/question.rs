@@ -10,13 +10,6 @@ use quantities::Bytes;
 /// The operation to do as fast as possible.
 #[derive(Clone, Debug)]
 pub enum Question {
-    /// Every rank has a message for every other.
-    Complete {
-        /// How many ranks.
-        ranks: u32,
-        /// Size of a message. [B]
-        bytes: Bytes,
-    },
     /// Ranks have messages for some others.
     Irregular(Pattern),
     /// A collective of the list, with root 0 where it has one.
@@ -34,7 +27,7 @@ impl Question {
     /// Its command on a command line.
     pub fn command(&self) -> &'static str {
         match self {
-            Question::Complete { .. } | Question::Irregular(_) => "all-to-all",
+            Question::Irregular(_) => "all-to-all",
             Question::Listed { collective, .. } => collective.name(),
         }
     }
@@ -42,7 +35,6 @@ impl Question {
     /// Its name: `broadcast`.
     pub fn name(&self) -> &'static str {
         match self {
-            Question::Complete { .. } => "all-to-all",
             Question::Irregular(_) => "irregular all-to-all",
             Question::Listed { collective, .. } => collective.name(),
         }
@@ -68,7 +60,7 @@ impl Question {
     /// How many ranks take part.
     pub fn ranks(&self) -> u32 {
         match self {
-            Question::Complete { ranks, .. } | Question::Listed { ranks, .. } => *ranks,
+            Question::Listed { ranks, .. } => *ranks,
             Question::Irregular(pattern) => pattern.ranks(),
         }
     }
@@ -76,7 +68,7 @@ impl Question {
     /// The size of a message, or the mean size if they differ. [B]
     pub fn bytes(&self) -> Bytes {
         match self {
-            Question::Complete { bytes, .. } | Question::Listed { bytes, .. } => *bytes,
+            Question::Listed { bytes, .. } => *bytes,
             Question::Irregular(pattern) => {
                 let all: u64 = pattern.messages().iter().map(|message| message.bytes.0).sum();
                 Bytes(all.checked_div(pattern.messages().len() as u64).unwrap_or(0))
@@ -84,15 +76,13 @@ impl Question {
         }
     }
 
-    /// The size of the longest message that an algorithm joins from those of the question: half of what a rank has,
-    /// where it may be forwarded. [B]
+    /// The size of the longest message that an algorithm joins from those of the question. [B]
     pub fn longest_joined(&self) -> Bytes {
         match self {
-            Question::Complete { ranks, bytes } => Bytes(bytes.0.saturating_mul(u64::from(ranks / 2))).max(*bytes),
             Question::Listed { collective, ranks, bytes } => {
-                Bytes(bytes.0.saturating_mul(u64::from(collective.shape().blocks(*ranks).max(1))))
+                Bytes(bytes.0.saturating_mul(collective.shape().most_joined(*ranks)))
             }
-            _ => self.most_bytes(),
+            Question::Irregular(_) => self.most_bytes(),
         }
     }
 

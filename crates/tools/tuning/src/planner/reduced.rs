@@ -12,7 +12,7 @@
 
 use std::sync::Arc;
 
-use collectives::all_to_all::all_at_once;
+use collectives::all_to_all::{Complete, Irregular, all_at_once};
 use collectives::catalogue::Parameters;
 use collectives::schedule::{Pacing, Pattern, Rule, Schedule, Transfer};
 use collectives::{AnyAlgorithm, Collective};
@@ -132,22 +132,16 @@ fn reduced(
     part: Part,
 ) -> Result<Benchmark> {
     Ok(match candidate.benchmark() {
-        &Benchmark::Complete { algorithm, bytes, reshuffle } => {
-            let bytes = part.of(bytes);
-            match (algorithm.irregular(), steps) {
-                (Some(irregular), Some(steps)) => {
-                    let schedule = some_steps(&algorithm.schedule(ranks, bytes)?, steps, Part { parts: 1, of: 1 });
-                    Benchmark::Scheduled(Arc::new(schedule), Pacing::FreeRunning, irregular)
-                }
-                _ => Benchmark::Complete { algorithm, bytes, reshuffle },
-            }
-        }
         Benchmark::Scheduled(schedule, pacing, algorithm) => {
             let steps = steps.unwrap_or(usize::MAX);
             Benchmark::Scheduled(Arc::new(some_steps(schedule, steps, part)), *pacing, *algorithm)
         }
         Benchmark::AllAtOnce(_) => Benchmark::AllAtOnce(Arc::new(all_at_once(&thinned(question, steps, part)?))),
         Benchmark::Listed(algorithm, bytes) => {
+            if let (Some((complete, irregular)), Some(steps)) = (in_steps(algorithm), steps) {
+                let schedule = some_steps(&complete.schedule(ranks, part.of(*bytes))?, steps, Part { parts: 1, of: 1 });
+                return Ok(Benchmark::Scheduled(Arc::new(schedule), Pacing::FreeRunning, irregular));
+            }
             Benchmark::Listed(made(candidate, algorithm.collective(), ranks, part)?, part.of(*bytes))
         }
         Benchmark::Rings(rings, bytes) => Benchmark::Rings(Arc::clone(rings), part.of(*bytes)),
@@ -161,6 +155,12 @@ fn reduced(
         | Benchmark::ReceiveTime(..)
         | Benchmark::Launched(..)) => other.clone(),
     })
+}
+
+/// An algorithm whose steps are those of a schedule, and what makes that of any pattern.
+fn in_steps(algorithm: &AnyAlgorithm) -> Option<(Complete, Irregular)> {
+    let complete = Complete::of(algorithm)?;
+    Some((complete, complete.irregular()?))
 }
 
 /// The algorithm of a candidate, with segments of this part of their size.

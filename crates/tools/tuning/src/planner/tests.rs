@@ -134,7 +134,7 @@ fn candidates_beyond_the_budget_are_estimated_and_marked_so() {
 fn no_estimate_is_below_the_bound_or_below_what_is_called_the_quickest() {
     let machine = machines::load("booksim-mesh-8x8").unwrap();
     for question in [
-        Question::Complete { ranks: 48, bytes: Bytes(64) },
+        Question::Listed { collective: Collective::AllToAll, ranks: 48, bytes: Bytes(64) },
         Question::Listed { collective: Collective::AllReduce, ranks: 64, bytes: Bytes(1 << 14) },
     ] {
         for budget in [0.0, 1e2, 1e4, 1e5, 1e6, BUDGET] {
@@ -158,7 +158,7 @@ fn no_estimate_is_below_the_bound_or_below_what_is_called_the_quickest() {
 #[test]
 fn an_estimate_is_the_same_whatever_is_run() {
     let machine = machines::load("cm5-32").unwrap();
-    let question = Question::Complete { ranks: 32, bytes: Bytes(256) };
+    let question = Question::Listed { collective: Collective::AllToAll, ranks: 32, bytes: Bytes(256) };
     let estimates = |budget, stops: bool| {
         let interrupted = AtomicBool::new(false);
         let progress =
@@ -221,7 +221,7 @@ fn a_plan_is_for_the_nodes_on_which_ranks_are() {
 #[test]
 fn copies_are_worth_what_they_should_be() {
     let machine = machines::load("slingshot-1024").unwrap();
-    let question = Question::Complete { ranks: 64, bytes: Bytes(1 << 18) };
+    let question = Question::Listed { collective: Collective::AllToAll, ranks: 64, bytes: Bytes(1 << 18) };
     let site = Site::all(&machine, 64);
     let model = model::Model::measured(&machine, &question, None).unwrap();
     for candidate in candidates::all(&question, &site, &model).unwrap().all {
@@ -256,7 +256,7 @@ fn ranks_that_share_a_wire_are_bounded_by_it() {
     let questions = [
         Question::Listed { collective: Collective::Broadcast, ranks: 8, bytes },
         Question::Listed { collective: Collective::AllReduce, ranks: 8, bytes },
-        Question::Complete { ranks: 8, bytes },
+        Question::Listed { collective: Collective::AllToAll, ranks: 8, bytes },
     ];
     for question in questions {
         let plan = planned(&question, &machine, BUDGET);
@@ -327,13 +327,12 @@ fn the_bound_allows_a_rank_to_receive_while_its_send_waits() {
 /// A question of any kind.
 fn questions() -> impl Strategy<Value = Question> {
     let sizes = prop_oneof![Just(0_u64), 1_u64..2000];
-    let kinds = 2 + Collective::ALL.len();
+    let kinds = 1 + Collective::ALL.len();
     (2_u32..16, sizes, 0..kinds, any::<u64>()).prop_map(|(ranks, bytes, kind, seed)| {
         let bytes = Bytes(bytes);
         match kind {
-            0 => Question::Complete { ranks, bytes },
-            1 => Question::Irregular(Pattern::random(ranks, seed % 1_000_001, bytes, seed).unwrap()),
-            listed => Question::Listed { collective: Collective::ALL[listed - 2], ranks, bytes },
+            0 => Question::Irregular(Pattern::random(ranks, seed % 1_000_001, bytes, seed).unwrap()),
+            listed => Question::Listed { collective: Collective::ALL[listed - 1], ranks, bytes },
         }
     })
 }
@@ -363,7 +362,7 @@ proptest! {
         let question = match kind {
             0 => Question::Listed { collective: Collective::Broadcast, ranks, bytes },
             1 => Question::Listed { collective: Collective::AllReduce, ranks, bytes },
-            _ => Question::Complete { ranks, bytes },
+            _ => Question::Listed { collective: Collective::AllToAll, ranks, bytes },
         };
         for Prediction { candidate, .. } in planned(&question, &machine, 0.0).predictions {
             let Some((schedule, _)) = candidate.schedule(ranks).unwrap() else { continue };
@@ -397,7 +396,7 @@ proptest! {
                 let has = reached(&schedule, (0..ranks).map(|rank| vec![rank]).collect());
                 for (me, has) in (0..).zip(&has) {
                     // Of which ranks it needs the data: those that bring a block which it takes.
-                    let brings = |rank: u32| shape.brings(rank, 0, ranks).any(|it| shape.takes(me, 0, ranks).contains(&it));
+                    let brings = |rank: u32| shape.brings(rank, 0, ranks).any(|it| shape.takes(me, 0, ranks).contains(it));
                     for rank in shape.combines(me, ranks).filter(|&rank| rank != me && brings(rank)) {
                         prop_assert!(has.contains(&rank), "{}: {me} lacks {rank}", candidate.name);
                     }

@@ -83,8 +83,8 @@ impl Program for Delivery {
 pub fn complete_exchanges_bring_every_message(worlds: &[impl World]) {
     for world in worlds {
         for algorithm in Complete::all() {
-            let (bytes, order, reshuffle) = (Bytes(5_000), SendReceiveOrder::Sendrecv, Duration::from_picoseconds(3));
-            let program = Delivery(CompleteExchange { algorithm, bytes, order, reshuffle });
+            let made = algorithm.algorithm(None, Duration::from_picoseconds(3));
+            let program = Delivery(CompleteExchange::new(made, Bytes(5_000)));
             for (rank, taken) in (0..).zip(outputs(world.run(8, &program))) {
                 let expected: Vec<_> = (0..8_u32)
                     .filter(|&from| from != rank)

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use collectives::all_reduce::WeightedRing;
 use collectives::catalogue::{Cost, Parameter, Parameters, part};
 use collectives::postal::Alpha;
-use collectives::{Collective, Division, Holders, Reduction, Shape, Summary};
+use collectives::{Collective, Division, Holders, Performs as _, Reduction, Shape, Summary};
 use endpoint::{Error, Result};
 use plan_format::AlgorithmSpec;
 use quantities::Bytes;
 
-use super::{Candidate, Candidates};
+use super::{Candidate, Candidates, irregular};
 use crate::benchmark::{Benchmark, Site};
 use crate::planner::model::Model;
 use crate::planner::ring_orders::better_rings;
@@ -44,45 +44,55 @@ pub(super) fn candidates(
     let alphas: &[f64] = if shape.has_root() { &ALPHAS_OF_ROOTS } else { &ALPHAS };
     let alphas: Vec<Alpha> = alphas.iter().filter_map(|&alpha| Alpha::new(alpha).ok()).collect();
     let has_hardware = site.machine.control_network.is_some();
-    let mut all = Vec::new();
+    let mut found = Candidates::default();
     // Among adjacent algorithms made for a latency, those by a single share come last, also if times are equal.
     let is_for_latency = |entry: &Summary| entry.parameters.contains(&Parameter::Lambda);
-    let possible: Vec<Summary> =
-        collective.summaries().into_iter().filter(|entry| has_hardware || !entry.needs.multicast()).collect();
+    // What begins everything at once has no steps of which some could be run in its place.
+    let is_possible = |entry: &Summary| (has_hardware || !entry.needs.multicast()) && !entry.needs.overlap();
+    let possible: Vec<Summary> = collective.summaries().into_iter().filter(is_possible).collect();
     for neighbours in possible.chunk_by(|one, other| is_for_latency(one) && is_for_latency(other)) {
         for by_share in [false, true] {
             for entry in neighbours {
                 let tried = parameter_sets(entry.parameters, ranks, bytes, model, &alphas)?.into_iter();
                 for parameters in tried.filter(|parameters| parameters.alpha.is_some() == by_share) {
-                    all.extend(candidate(collective, entry, parameters, bytes, model)?);
+                    add(&mut found, collective, entry, parameters, bytes, model)?;
                 }
             }
         }
     }
     if is_all_reduce(&shape) {
-        all.extend(along_rings(collective, bytes, site, model)?);
+        found.all.extend(along_rings(collective, bytes, site, model)?);
     }
-    Ok(Candidates { all, left_out: Vec::new() })
+    Ok(found)
 }
 
-/// An algorithm with its parameters; none, if its name stands for a choice among others.
-fn candidate(
+/// Adds an algorithm with its parameters, unless its name stands for a choice among others, or it is for other numbers
+/// of ranks.
+fn add(
+    found: &mut Candidates,
     collective: Collective,
     entry: &Summary,
     mut parameters: Parameters,
     bytes: Bytes,
     model: &Model,
-) -> Result<Option<Candidate>> {
+) -> Result<()> {
     let ranks = parameters.ranks;
-    let Some(made) = collective.algorithm(entry.name, &mut parameters) else { return Ok(None) };
+    let Some(made) = collective.algorithm(entry.name, &mut parameters) else { return Ok(()) };
     let algorithm = made.map_err(|missing| Error::Unfit(format!("{} lacks a parameter: {missing}", entry.name)))?;
     if algorithm.name() != entry.name {
-        return Ok(None);
+        return Ok(());
+    }
+    if let Err(error) = algorithm.check(ranks) {
+        found.left_out.push((entry.name.to_owned(), error.to_string()));
+        return Ok(());
     }
     let cost = algorithm.cost(model.lambda(bytes)?, ranks, bytes);
     let name = display_name(entry.name, entry.parameters, &parameters);
     let spec = AlgorithmSpec::used(entry.name, &parameters);
-    Ok(Some(Candidate { name, benchmark: Benchmark::Listed(algorithm, bytes), cost, spec }))
+    let paced = irregular::of_steps(&algorithm, ranks, bytes);
+    found.all.push(Candidate { name, benchmark: Benchmark::Listed(algorithm, bytes), cost, spec });
+    found.all.extend(paced);
+    Ok(())
 }
 
 /// Whether every rank ends with one combination of the data of all: then it can go round any ring of ranks, or several.

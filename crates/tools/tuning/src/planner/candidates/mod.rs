@@ -1,10 +1,11 @@
 //! The candidates: the algorithms that can answer a question.
 
-mod all_to_all;
+mod irregular;
 mod listed;
 
 use std::sync::Arc;
 
+use collectives::AnyAlgorithm;
 use collectives::all_reduce::WeightedRing;
 use collectives::all_to_all::Complete;
 use collectives::catalogue::{Cost, Stretch};
@@ -41,10 +42,14 @@ pub(super) struct Candidates {
 /// If no group has this number of ranks.
 pub(super) fn all(question: &Question, site: &Site<'_>, model: &Model) -> Result<Candidates> {
     match question {
-        Question::Complete { ranks, bytes } => Ok(all_to_all::complete(*ranks, *bytes)),
-        Question::Irregular(pattern) => Ok(all_to_all::irregular(pattern)),
+        Question::Irregular(pattern) => Ok(irregular::candidates(pattern)),
         Question::Listed { collective, ranks, bytes } => listed::candidates(*collective, *ranks, *bytes, site, model),
     }
+}
+
+/// Whether every rank has a block for every other, and each goes straight to its receiver, in steps.
+fn is_direct(algorithm: &AnyAlgorithm) -> bool {
+    Complete::of(algorithm).is_some_and(|complete| !complete.forwards())
 }
 
 impl Candidate {
@@ -66,7 +71,7 @@ impl Candidate {
     pub(super) fn steps(&self, question: &Question) -> usize {
         match &self.benchmark {
             Benchmark::Scheduled(schedule, ..) => schedule.carrying_steps().count(),
-            Benchmark::Complete { algorithm, .. } if !algorithm.forwards() => question.ranks() as usize - 1,
+            Benchmark::Listed(algorithm, _) if is_direct(algorithm) => question.ranks() as usize - 1,
             Benchmark::AllAtOnce(_) => question.pattern().map_or(1, |it| it.most_messages_of_a_rank() as usize),
             _ => 1,
         }
@@ -104,7 +109,7 @@ impl Candidate {
     pub fn forwards(&self) -> bool {
         match &self.benchmark {
             Benchmark::Scheduled(..) | Benchmark::AllAtOnce(_) => false,
-            Benchmark::Complete { algorithm, .. } => algorithm.forwards(),
+            Benchmark::Listed(algorithm, _) => !is_direct(algorithm),
             _ => true,
         }
     }
@@ -113,7 +118,7 @@ impl Candidate {
     pub(super) fn runs_many_to_one(&self) -> bool {
         match &self.benchmark {
             Benchmark::Scheduled(schedule, pacing, _) => schedule.rule == Rule::ManyToOne && pacing.adds_nothing(),
-            Benchmark::Complete { algorithm, .. } => *algorithm == Complete::Linear,
+            Benchmark::Listed(algorithm, _) => Complete::of(algorithm) == Some(Complete::Linear),
             _ => false,
         }
     }

@@ -1,25 +1,37 @@
-//! Complete and irregular exchange by any algorithm.
+//! The exchanges of the list, in which every rank has a block for every other, and irregular ones, as programs of the
+//! catalogue.
 
-use collectives::all_to_all::{ALL_AT_ONCE, Complete, CompleteExchange, Irregular, all_at_once};
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::LazyLock;
+
+use collectives::all_reduce::Operator;
+use collectives::all_to_all::{self, ALL_AT_ONCE, Complete, Irregular, all_at_once};
+use collectives::catalogue::{Catalogue as _, MissingParameter, Parameters};
 use collectives::schedule::{Pacing, Pattern, Schedule, SendReceiveOrder};
+use collectives::{
+    AnyAlgorithm, Collective, CollectiveEnd, CollectiveProgram, Data, Group, OverlappedProgram, Performs, Row, Sizes,
+    Summary,
+};
 use formats::input::InputFile;
 use formats::traffic_matrix;
-use quantities::{Bytes, Duration};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use quantities::{Bytes, Duration, Rank};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
+use super::listed::sends;
 use super::schedule::{Own, check_order, measured};
-use super::{Entry, Size};
+use super::{Entry, Member, RankList, Size};
 use crate::prepared::Notes;
 use crate::site::LARGEST_MESSAGE;
 use crate::{Error, FilePath, Finding, Prepared, Ready, Site};
 
-/// Every node sends a message to every other (complete exchange, all-to-all personalised), or to those given by a
-/// matrix.
+/// What an exchange can be told.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct AllToAll {
+pub(super) struct ExchangeParameters {
     /// Send the messages of a matrix: row r, column c of FILE.csv, FILE.mtx or FILE.npy is what rank r sends rank c, in
     /// bytes. If left out, all send the same.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -43,6 +55,9 @@ pub struct AllToAll {
     /// How long a node takes to copy a byte into a message that it forwards, or out of one; no time, if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     reshuffle: Option<Duration>,
+    /// The ranks that take part, in the order in which they do, such as 5,1,3,7 or 0-7; all, if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    group: Option<RankList>,
 }
 
 /// The size of a message, if none is asked for.
@@ -81,7 +96,7 @@ impl Exchange {
     pub fn about(self) -> &'static str {
         match self {
             Exchange::Irregular(algorithm) => algorithm.about(),
-            Exchange::AllAtOnce => "No schedule: every rank begins all its sends and receives together",
+            Exchange::AllAtOnce => at_once().about,
             Exchange::Forwarding(algorithm) => algorithm.about(),
         }
     }
@@ -90,7 +105,7 @@ impl Exchange {
     pub fn formula(self) -> &'static str {
         match self {
             Exchange::Irregular(algorithm) => algorithm.formula(),
-            Exchange::AllAtOnce => "o + (D - 1) g + (W - D) G + L + o at least",
+            Exchange::AllAtOnce => at_once().formula,
             Exchange::Forwarding(algorithm) => algorithm.formula(),
         }
     }
@@ -113,31 +128,108 @@ impl Exchange {
         }
     }
 
-    /// The program for a complete exchange that has this name, where there is one.
-    pub fn complete(self) -> Option<Complete> {
-        Complete::all().into_iter().find(|algorithm| algorithm.name() == self.name())
+    /// The algorithm of this name that an exchange of the list has, where it has one, with what was given.
+    fn listed(
+        self,
+        collective: Collective,
+        given: &ExchangeParameters,
+        ranks: u32,
+    ) -> Result<Option<AnyAlgorithm>, Error> {
+        let mut parameters = Parameters { order: given.order, reshuffle: given.reshuffle, ..Parameters::of(ranks) };
+        let made = collective.algorithm(self.name(), &mut parameters).transpose();
+        made.map_err(|missing: MissingParameter| Error::parameter(missing.parameter.name(), "nothing", missing))
     }
 }
 
 quantities::written_by_name!(Exchange);
 
-impl Entry for AllToAll {
-    const NAME: &'static str = "all-to-all";
-    const EXAMPLES: &'static str = "Examples:\n  maquette run all-to-all --machine parsytec-cc-16 --algorithm balanced --bytes 4KiB\n  \
-         maquette run all-to-all --machine cm5-32 --traffic halo.csv --algorithm greedy\n  \
-         maquette run all-to-all --machine loggp --nodes 4096 --bytes 8";
+/// What is said of the algorithm that begins everything at once.
+fn at_once() -> &'static Summary {
+    static AT_ONCE: LazyLock<Summary> =
+        LazyLock::new(|| Summary::of(all_to_all::Algorithm::from(all_to_all::AllAtOnce).entry()));
+    &AT_ONCE
+}
+
+/// An exchange of the list as a program of the catalogue.
+pub struct ListedExchange<R>(ExchangeParameters, PhantomData<fn() -> R>);
+
+impl<R> Clone for ListedExchange<R> {
+    fn clone(&self) -> ListedExchange<R> {
+        ListedExchange(self.0.clone(), PhantomData)
+    }
+}
+
+impl<R> fmt::Debug for ListedExchange<R> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(out)
+    }
+}
+
+impl<R> Default for ListedExchange<R> {
+    fn default() -> ListedExchange<R> {
+        ListedExchange(ExchangeParameters::default(), PhantomData)
+    }
+}
+
+impl<R> Serialize for ListedExchange<R> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(to)
+    }
+}
+
+impl<'de, R> Deserialize<'de> for ListedExchange<R> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<ListedExchange<R>, D::Error> {
+        ExchangeParameters::deserialize(from).map(|given| ListedExchange(given, PhantomData))
+    }
+}
+
+impl<R: Row> JsonSchema for ListedExchange<R> {
+    fn schema_name() -> Cow<'static, str> {
+        R::NAME.into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut schema = ExchangeParameters::json_schema(generator);
+        schema.insert("description".to_owned(), R::ABOUT.into());
+        schema
+    }
+}
+
+impl<R: Row> Entry for ListedExchange<R> {
+    const NAME: &'static str = R::NAME;
+    const EXAMPLES: &'static str = R::EXAMPLES;
 
     fn is_in_postal_model() -> bool {
         true
     }
 
     fn prepare(&self, site: &mut Site) -> Result<Box<dyn Ready>, Error> {
+        self.0.prepare(R::COLLECTIVE, site)
+    }
+}
+
+/// An exchange in which each rank says itself what it sends.
+#[derive(Debug)]
+pub(super) struct AwaitedExchange {
+    /// The algorithm by its name.
+    pub(super) algorithm: Exchange,
+    /// The algorithm of the list; none where a schedule is followed.
+    pub(super) listed: Option<AnyAlgorithm>,
+    /// What keeps ranks in step.
+    pub(super) pacing: Pacing,
+    /// What a rank does first in a step, if it was asked for.
+    pub(super) order: Option<SendReceiveOrder>,
+}
+
+impl ExchangeParameters {
+    fn prepare(&self, collective: Collective, site: &mut Site) -> Result<Box<dyn Ready>, Error> {
         let bytes = self.bytes.map_or(DEFAULT_SIZE, |Size(bytes)| bytes);
         let Some(path) = &self.traffic else {
             let algorithm = self.algorithm.unwrap_or(Exchange::Irregular(Irregular::Pairwise));
             self.check(algorithm)?;
-            return self.complete(algorithm, site, bytes);
+            return self.complete((collective, algorithm), site, bytes);
         };
+        self.check_no_group("none with a matrix, which says who sends")?;
         self.algorithm.map_or(Ok(()), |algorithm| self.check(algorithm))?;
         let (matrix, file) = traffic_matrix::read(path, bytes)?;
         if let Some(Size(bytes)) = self.bytes.filter(|_| matrix.has_sizes) {
@@ -159,36 +251,28 @@ impl Entry for AllToAll {
         let Some(schedule) = algorithm.schedule(&matrix.pattern) else { return Err(forwards(algorithm)) };
         self.scheduled((algorithm, schedule), site, &matrix.pattern, parameters, vec![file])
     }
-}
 
-/// Why an algorithm was taken that nobody named.
-const BY_MEASURES: &str = "for its steps and bytes";
-
-/// The error that an algorithm for complete exchanges only was asked for.
-fn forwards(algorithm: Exchange) -> Error {
-    let allowed = "an algorithm for any messages, or an all-to-all without a matrix";
-    Error::parameter("algorithm", algorithm.name(), allowed)
-}
-
-impl AllToAll {
-    /// The algorithm for a complete exchange, what keeps the ranks in step, what one does first, and how long it copies
-    /// a byte.
+    /// How a rank of `site` takes part that says itself what it sends.
     ///
     /// # Errors
     /// What does not fit together; a matrix, which says by itself who sends.
-    pub(super) fn resolved(
-        &self,
-        site: &Site,
-    ) -> Result<(Exchange, Pacing, Option<SendReceiveOrder>, Duration), Error> {
+    pub(super) fn awaited(&self, collective: Collective, site: &Site) -> Result<AwaitedExchange, Error> {
         if let Some(path) = &self.traffic {
             return Err(Error::parameter("traffic", path.display(), "none, as each rank says what it sends"));
         }
+        self.check_no_group("an endpoint of the group in place of all ranks'")?;
         let algorithm = self.algorithm.unwrap_or(Exchange::Irregular(Irregular::Pairwise));
         self.check(algorithm)?;
-        if let Some(complete) = algorithm.complete().filter(|_| self.pacing == Pacing::FreeRunning) {
-            self.check_order(complete, site.ranks()?)?;
-        }
-        Ok((algorithm, self.pacing, self.order, self.reshuffle.unwrap_or_default()))
+        let listed = match self.pacing {
+            Pacing::FreeRunning => algorithm.listed(collective, self, site.ranks()?)?,
+            Pacing::ReceiverConfirmed | Pacing::Barrier | Pacing::Overlapped => None,
+        };
+        listed.iter().try_for_each(|listed| self.check_order(listed, site.ranks().unwrap_or_default()))?;
+        Ok(AwaitedExchange { algorithm, listed, pacing: self.pacing, order: self.order })
+    }
+
+    fn check_no_group(&self, allowed: &str) -> Result<(), Error> {
+        self.group.as_ref().map_or(Ok(()), |group| Err(Error::parameter("group", group, allowed)))
     }
 
     /// That what it was told fits together.
@@ -219,7 +303,7 @@ impl AllToAll {
     }
 
     /// That the nodes can take turns, if they were asked to.
-    fn check_order(&self, algorithm: Complete, ranks: u32) -> Result<(), Error> {
+    fn check_order(&self, algorithm: &AnyAlgorithm, ranks: u32) -> Result<(), Error> {
         match self.order.map(|asked| (asked, algorithm.order(ranks, asked))) {
             Some((asked, order)) if asked != order => {
                 let name = algorithm.name();
@@ -230,55 +314,89 @@ impl AllToAll {
         }
     }
 
-    /// What a node does first in a step, with messages of at most `largest`.
-    fn order(&self, site: &Site, largest: Bytes) -> SendReceiveOrder {
-        self.order.unwrap_or_else(|| site.order(largest))
-    }
-
     /// A message of `bytes` between any two.
-    fn complete(&self, algorithm: Exchange, site: &Site, bytes: Bytes) -> Result<Box<dyn Ready>, Error> {
-        match algorithm.complete() {
-            Some(algorithm) if self.pacing == Pacing::FreeRunning => self.program(algorithm, site, bytes),
-            _ => {
-                let pattern = Pattern::complete(site.ranks()?, bytes)?;
-                let Some(schedule) = algorithm.schedule(&pattern) else { return Err(forwards(algorithm)) };
-                self.scheduled((algorithm, schedule), site, &pattern, json!({"bytes": bytes.0}), Vec::new())
-            }
+    fn complete(
+        &self,
+        (collective, algorithm): (Collective, Exchange),
+        site: &Site,
+        bytes: Bytes,
+    ) -> Result<Box<dyn Ready>, Error> {
+        let ranks = site.ranks()?;
+        let group = self.group.as_ref().map(RankList::group);
+        if let (Some(list), Some(group)) = (&self.group, group) {
+            let allowed = format!("ranks from 0 to {}", ranks - 1);
+            group.check(ranks).map_err(|_| Error::parameter("group", list, allowed))?;
         }
+        // What begins everything at once is a schedule of one step, unless some ranks stay out of it.
+        let by_list = self.pacing == Pacing::FreeRunning && (algorithm != Exchange::AllAtOnce || group.is_some());
+        let members = group.map_or(ranks, Group::len);
+        let listed = if by_list { algorithm.listed(collective, self, members)? } else { None };
+        if let Some(listed) = listed {
+            return self.program(listed, site, bytes);
+        }
+        let allowed = format!("none with {}, {}, whose schedule is for all", algorithm.name(), self.pacing.name());
+        self.check_no_group(&allowed)?;
+        let pattern = Pattern::complete(ranks, bytes)?;
+        let Some(schedule) = algorithm.schedule(&pattern) else { return Err(forwards(algorithm)) };
+        self.scheduled((algorithm, schedule), site, &pattern, json!({"bytes": bytes.0}), Vec::new())
     }
 
-    /// By a program that works out for itself who is next.
-    fn program(&self, algorithm: Complete, site: &Site, bytes: Bytes) -> Result<Box<dyn Ready>, Error> {
+    /// By an algorithm of the list, whose ranks work out for themselves who is next.
+    fn program(&self, algorithm: AnyAlgorithm, site: &Site, bytes: Bytes) -> Result<Box<dyn Ready>, Error> {
         let ranks = site.ranks()?;
-        algorithm.check(ranks)?;
-        let largest = algorithm.largest_message(ranks, bytes);
+        let group = match &self.group {
+            Some(list) => list.group().clone(),
+            None => Group::from_source(Rank(0), ranks)?,
+        };
+        let members = group.len();
+        algorithm.check(members)?;
+        let largest = algorithm.largest_message(members, bytes);
         if largest > LARGEST_MESSAGE {
             let found = format!("{bytes}, forwarded in messages of {largest}");
             return Err(Error::parameter("bytes", found, format!("messages of at most {LARGEST_MESSAGE}")));
         }
-        self.check_order(algorithm, ranks)?;
-        let order = algorithm.order(ranks, self.order(site, largest));
-        let others = u64::from(ranks - 1);
-        let reshuffle = self.reshuffle.unwrap_or_default();
-        let mut parameters = self.parameters(algorithm.name(), Some(order), json!({"bytes": bytes.0}));
-        if algorithm.forwards() {
-            parameters["reshuffle"] = json!(reshuffle.to_string());
+        self.check_order(&algorithm, members)?;
+        let overlaps = algorithm.needs().overlap();
+        let order = (!overlaps).then(|| algorithm.order(members, site.order(largest)));
+        let mut parameters = self.parameters(algorithm.name(), order, json!({"bytes": bytes.0}));
+        if algorithm.needs_sizes() {
+            parameters["reshuffle"] = json!(self.reshuffle.unwrap_or_default().to_string());
         }
-        let program = CompleteExchange { algorithm, bytes, order, reshuffle };
-        let messages = (!algorithm.forwards()).then(|| others * u64::from(ranks));
-        let mut prepared = Prepared::new(program, ranks, parameters).expecting(messages);
+        let (sends, sizes) = (sends(site, largest), Sizes::Same(bytes));
+        let data = if site.is_real { Data::Bytes } else { Data::Sizes };
+        // Nothing is combined, and no rank is the root.
+        let (root, operator) = (Rank(0), Operator::Xor);
+        let program = CollectiveProgram { algorithm, group, root, operator, sends, sizes, data };
+        Ok(if overlaps {
+            self.ready(OverlappedProgram(program.clone()), &program, ranks, parameters)
+        } else {
+            self.ready(program.clone(), &program, ranks, parameters)
+        })
+    }
+
+    fn ready<P>(&self, program: P, of: &CollectiveProgram, ranks: u32, mut parameters: Value) -> Box<dyn Ready>
+    where
+        P: Member<Output = CollectiveEnd> + Send + 'static,
+    {
+        let (members, Bytes(bytes)) = (of.group.len(), of.sizes.largest());
+        let others = u64::from(members - 1);
         // What is forwarded goes in as few messages as one likes.
-        let least = if algorithm.forwards() { others.min(1) } else { others };
-        prepared.notes.busiest = Some((least, Bytes(others.saturating_mul(bytes.0))));
-        Ok(Box::new(prepared.with_findings(|received, _| {
-            let most = received.iter().map(|bytes| bytes.0).max().unwrap_or(0);
+        let least = if of.algorithm.needs_sizes() { others.min(1) } else { others };
+        if let Some(group) = &self.group {
+            parameters["group"] = json!(group);
+        }
+        let mut prepared = Prepared::new(program, ranks, parameters).expecting(of.algorithm.messages(members));
+        prepared.notes.busiest = Some((least, Bytes(others.saturating_mul(bytes))));
+        prepared.notes.taking_part = self.group.as_ref().map(|_| members);
+        Box::new(prepared.with_findings(|ends, _| {
+            let received: Vec<u64> = ends.iter().map(|end| end.received.0).collect();
             vec![Finding {
                 name: "received",
-                text: format!("{} by each node", Bytes(most)),
+                text: format!("{} by each node", Bytes(received.iter().copied().max().unwrap_or(0))),
                 key: "received_bytes",
-                value: json!(received.iter().map(|bytes| bytes.0).collect::<Vec<u64>>()),
+                value: json!(received),
             }]
-        })))
+        }))
     }
 
     /// By the schedule that `algorithm` made of `pattern`, which came from what `parameters` say and from `files`.
@@ -312,15 +430,25 @@ impl AllToAll {
     }
 }
 
+/// Why an algorithm was taken that nobody named.
+const BY_MEASURES: &str = "for its steps and bytes";
+
+/// The error that an algorithm for complete exchanges only was asked for.
+fn forwards(algorithm: Exchange) -> Error {
+    let allowed = "an algorithm for any messages, or an all-to-all without a matrix";
+    Error::parameter("algorithm", algorithm.name(), allowed)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn no_two_algorithms_have_one_name_and_every_complete_exchange_has_one() {
+    fn no_two_algorithms_have_one_name_and_every_one_of_an_exchange_of_the_list_has_one() {
         let all = Exchange::all();
         let mut names: Vec<&str> = all.iter().map(|algorithm| algorithm.name()).collect();
-        assert!(Complete::all().into_iter().all(|it| all.iter().any(|algorithm| algorithm.complete() == Some(it))));
+        let exchanges = Collective::ALL.iter().filter(|collective| collective.shape().is_exchange());
+        assert!(exchanges.flat_map(|collective| collective.algorithms()).all(|name| names.contains(&name)));
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), all.len());

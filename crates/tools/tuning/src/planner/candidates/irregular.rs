@@ -1,12 +1,13 @@
-//! Complete exchanges, and exchanges by a pattern.
+//! Exchanges by a pattern, and those whose steps are a schedule.
 
 use std::sync::Arc;
 
+use collectives::AnyAlgorithm;
 use collectives::all_to_all::{ALL_AT_ONCE, Complete, Irregular, all_at_once};
 use collectives::catalogue::{Cost, Stretch, halvings};
 use collectives::schedule::{Measures, Pacing, Pattern, Schedule};
 use plan_format::AlgorithmSpec;
-use quantities::{Bytes, Duration};
+use quantities::Bytes;
 
 use super::{Candidate, Candidates};
 use crate::benchmark::Benchmark;
@@ -18,39 +19,22 @@ const MOST_SCHEDULED: usize = 1 << 22;
 /// The most messages and ranks together for which the decomposition, whose time is their square, makes a schedule.
 const MOST_DECOMPOSED: usize = 1 << 14;
 
-pub(super) fn complete(ranks: u32, bytes: Bytes) -> Candidates {
-    let mut found = Candidates::default();
-    let n = f64::from(ranks);
-    for algorithm in Complete::all() {
-        if let Err(error) = algorithm.check(ranks) {
-            found.left_out.push((algorithm.name().to_string(), error.to_string()));
-            continue;
-        }
-        let steps = f64::from(halvings(ranks));
-        let half = Bytes(bytes.0.saturating_mul(u64::from(ranks / 2)));
-        let (messages, size, stretch) = match algorithm {
-            Complete::Recursive | Complete::Bruck => (n * steps, half, Stretch::of(0.0, steps, half)),
-            Complete::Linear => (n * n, bytes, Stretch::of(n * n, 0.0, bytes)),
-            Complete::Pairwise | Complete::Balanced => (n * n, bytes, Stretch::of(0.0, n, bytes)),
-        };
-        found.all.push(Candidate {
-            name: algorithm.name().to_string(),
-            benchmark: Benchmark::Complete { algorithm, bytes, reshuffle: Duration::ZERO },
-            cost: Cost { messages, bytes: messages * size.0 as f64, chain: vec![stretch], ..Cost::default() },
-            spec: AlgorithmSpec::name(algorithm.name()),
-        });
-        let is_small = u64::from(ranks) * u64::from(ranks) <= MOST_PACED;
-        if let Some(irregular) = algorithm.irregular().filter(|_| is_small)
-            && let Ok(schedule) = algorithm.schedule(ranks, bytes)
-        {
+/// The steps of an algorithm of an exchange of the list, with each of several pacings; none if it forwards messages, or
+/// has too many.
+pub(super) fn of_steps(algorithm: &AnyAlgorithm, ranks: u32, bytes: Bytes) -> Vec<Candidate> {
+    let is_small = u64::from(ranks) * u64::from(ranks) <= MOST_PACED;
+    let Some(complete) = Complete::of(algorithm).filter(|_| is_small) else { return Vec::new() };
+    match (complete.irregular(), complete.schedule(ranks, bytes)) {
+        (Some(irregular), Ok(schedule)) => {
             let paced = [Pacing::ReceiverConfirmed, Pacing::Barrier, Pacing::Overlapped];
-            found.all.extend(in_paces(irregular, Arc::new(schedule), &paced));
+            in_paces(irregular, Arc::new(schedule), &paced)
         }
+        (None, _) | (_, Err(_)) => Vec::new(),
     }
-    found
 }
 
-pub(super) fn irregular(pattern: &Pattern) -> Candidates {
+/// The schedules of a pattern, and its messages without one.
+pub(super) fn candidates(pattern: &Pattern) -> Candidates {
     let mut found = Candidates::default();
     let messages = pattern.messages().len();
     for algorithm in Irregular::all() {
