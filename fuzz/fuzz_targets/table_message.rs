@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use linear_hash::{Body, Client, Envelope, Growth, Key, Operation, Outcome, Scan, ScanKind, Server};
+use linear_hash::{Body, Client, Envelope, Growth, Key, Operation, OperationOutcome, Scan, ScanKind, Server};
 use quantities::{Bytes, Duration, Time};
 
 const GROWTH: Growth =
@@ -23,7 +23,7 @@ fn messages(mut bytes: &[u8]) -> Vec<(u32, &[u8])> {
 
 fuzz_target!(|bytes: &[u8]| {
     let (mut server, mut client, mut outputs) = (Server::new(0, GROWTH), Client::new(0, Duration::ZERO), Vec::new());
-    client.ask::<Outcome>(Time::ZERO, 5, Operation::Get(Key::from(*b"a")));
+    client.ask::<OperationOutcome>(Time::ZERO, 5, Operation::Get(Key::from(*b"a")));
     let (mut scan, _) =
         Scan::begin::<(Key, Body)>((0, 0), client.image(), ScanKind::Entries, Duration::ZERO, Time::ZERO);
     for (from, message) in messages(bytes) {

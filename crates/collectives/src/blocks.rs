@@ -147,13 +147,13 @@ impl<'a> Blocks<'a> {
         blocks: impl IntoIterator<Item = impl Into<u64>, IntoIter: Clone>,
         operator: &C,
         message: &Message,
-        place: Place,
+        place: OperandOrder,
     ) -> Result<()> {
         self.each(blocks, message, |contents, block, part| {
             let own = contents.get(&block).cloned().unwrap_or_default();
             let both = match place {
-                Place::Before => combined(operator, &part, &own)?,
-                Place::After => combined(operator, &own, &part)?,
+                OperandOrder::Before => combined(operator, &part, &own)?,
+                OperandOrder::After => combined(operator, &own, &part)?,
             };
             contents.insert(block, both);
             Ok(())
@@ -212,7 +212,7 @@ impl<'a> Blocks<'a> {
 
 /// Whether a received block comes before one's own in a combination, or after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum OperandOrder {
     /// It is of ranks before.
     Before,
     /// It is of ranks after.
@@ -243,7 +243,7 @@ mod tests {
         assert_eq!(blocks.take([0_u32, 3]).unwrap(), Message::from(b"deabc".to_vec()));
         assert_eq!(blocks.take([1_u32]).unwrap(), Message::from(Vec::new()));
         assert!(blocks.take([2_u32]).is_err());
-        blocks.combine([WHOLE], &Operator::Xor, &Message::from(vec![1, 1]), Place::Before).unwrap();
+        blocks.combine([WHOLE], &Operator::Xor, &Message::from(vec![1, 1]), OperandOrder::Before).unwrap();
         assert_eq!(blocks.take([WHOLE]).unwrap(), Message::from(vec![b'd' ^ 1, b'e' ^ 1]));
         for wrong in [1, 4] {
             assert!(

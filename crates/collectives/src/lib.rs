@@ -30,7 +30,7 @@ pub mod reduce_scatter;
 pub mod scan;
 pub mod scatter;
 
-pub use blocks::{Blocks, Place, Sizes};
+pub use blocks::{Blocks, OperandOrder, Sizes};
 pub use group::Group;
 pub use pieces::joined;
 pub use program::{CollectiveEnd, CollectiveProgram, Data, MulticastProgram, OverlappedProgram, cut};

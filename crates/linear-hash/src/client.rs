@@ -5,7 +5,7 @@
 
 use quantities::{Duration, Time};
 
-use super::{Image, Operation, Outcome, Request, ToClient};
+use super::{Image, Operation, OperationOutcome, Request, ToClient};
 
 /// A client's wait before it repeats a request grows to at most this many times the first wait.
 const MOST_PATIENCE: u64 = 1 << 10;
@@ -53,7 +53,7 @@ pub struct ClientCounts {
 
 /// An action of a client: `O` is the type of its operations, and `R` that of their outcomes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ClientOutput<O = Operation, R = Outcome> {
+pub enum ClientOutput<O = Operation, R = OperationOutcome> {
     /// Sends a request to a server.
     Send(u32, Request<O>),
     /// Has the answer to its request.

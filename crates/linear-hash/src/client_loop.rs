@@ -5,8 +5,8 @@ use quantities::{Duration, Rank, Time};
 
 use super::program::{misdirected, next, send};
 use super::{
-    Client, ClientEnd, ClientOutput, ClientPhase, Envelope, Insert, Key, LinearHash, Operation, Outcome, Phase, Scan,
-    ScanKind, ScanOutput, ToClient,
+    Client, ClientEnd, ClientOutput, ClientPhase, Envelope, Insert, Key, LinearHash, Operation, OperationOutcome,
+    Phase, Scan, ScanKind, ScanOutput, ToClient,
 };
 
 /// A client on a reliable network is never woken, so its patience does not matter.
@@ -102,7 +102,7 @@ impl<'a, E: Endpoint> ClientLoop<'a, E> {
     }
 
     /// Has an operation carried out.
-    async fn ask(&mut self, key: &Key, operation: Operation) -> Result<Outcome> {
+    async fn ask(&mut self, key: &Key, operation: Operation) -> Result<OperationOutcome> {
         let mut output = Some(self.client.ask(self.endpoint.now(), self.program.hash.of(key), operation));
         loop {
             match output {
@@ -149,6 +149,6 @@ impl<'a, E: Endpoint> ClientLoop<'a, E> {
 }
 
 /// Whether something was stored under the key; for an insert, whether it was stored now.
-fn found(outcome: &Outcome) -> bool {
-    matches!(outcome, Outcome::Is(true) | Outcome::Found(Some(_)))
+fn found(outcome: &OperationOutcome) -> bool {
+    matches!(outcome, OperationOutcome::Is(true) | OperationOutcome::Found(Some(_)))
 }

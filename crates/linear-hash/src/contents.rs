@@ -5,7 +5,7 @@ use std::fmt;
 use quantities::Bytes;
 
 use super::message::{Body, Key};
-use super::{Bucket, Hashed, KeyValue, Operation, Outcome, ServerOutput, Table, ToClient, ToServer};
+use super::{Bucket, Hashed, KeyValue, Operation, OperationOutcome, ServerOutput, Table, ToClient, ToServer};
 
 /// What a server stores, and the operations on it. How a file grows and shrinks, and how its keys are found, is
 /// independent of this.
@@ -79,7 +79,7 @@ pub type Pairs = Option<Table<KeyValue<Key, Body>>>;
 impl Contents for Pairs {
     type Entry = KeyValue<Key, Body>;
     type Operation = Operation;
-    type Outcome = Outcome;
+    type Outcome = OperationOutcome;
     type Found = (Key, Body);
 
     fn table(&self) -> Option<&Table<Self::Entry>> {
@@ -108,14 +108,14 @@ impl Contents for Pairs {
         }
     }
 
-    fn apply(&mut self, c: u64, operation: Operation) -> Option<Outcome> {
+    fn apply(&mut self, c: u64, operation: Operation) -> Option<OperationOutcome> {
         let table = self.as_mut()?;
         Some(match operation {
-            Operation::Insert(key, body) => Outcome::Is(table.insert(c, key, body).ok()?),
-            Operation::Put(key, body) => Outcome::Found(table.put(c, key, body).ok()?),
-            Operation::Get(key) => Outcome::Found(table.get(c, &key).cloned()),
-            Operation::Remove(key) => Outcome::Found(table.remove(c, &key)),
-            Operation::Contains(key) => Outcome::Is(table.get(c, &key).is_some()),
+            Operation::Insert(key, body) => OperationOutcome::Is(table.insert(c, key, body).ok()?),
+            Operation::Put(key, body) => OperationOutcome::Found(table.put(c, key, body).ok()?),
+            Operation::Get(key) => OperationOutcome::Found(table.get(c, &key).cloned()),
+            Operation::Remove(key) => OperationOutcome::Found(table.remove(c, &key)),
+            Operation::Contains(key) => OperationOutcome::Is(table.get(c, &key).is_some()),
         })
     }
 

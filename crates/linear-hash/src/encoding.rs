@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::check::at_most;
 use super::message::Body;
-use super::{Applied, Extent, Operation, Outcome, Request, ScanAnswer, ScanRequest, ToClient, ToServer};
+use super::{Applied, Extent, Operation, OperationOutcome, Request, ScanAnswer, ScanRequest, ToClient, ToServer};
 
 /// The longest message that is read. [B]
 const LONGEST: usize = 1 << 30;
@@ -183,9 +183,9 @@ fn of_operation(operation: &Operation) -> u64 {
     }
 }
 
-fn of_outcome(outcome: &Outcome) -> u64 {
+fn of_outcome(outcome: &OperationOutcome) -> u64 {
     match outcome {
-        Outcome::Is(_) => 0,
-        Outcome::Found(body) => body.as_ref().map_or(0, of_body),
+        OperationOutcome::Is(_) => 0,
+        OperationOutcome::Found(body) => body.as_ref().map_or(0, of_body),
     }
 }

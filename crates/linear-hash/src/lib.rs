@@ -53,8 +53,8 @@ pub use image::{Image, forward};
 pub use kept::{Control, Pace};
 pub use key_hash::KeyHash;
 pub use message::{
-    Applied, Body, Key, LeftOut, Operation, Outcome, Request, ScanAnswer, ScanKind, ScanPart, ScanRequest, ToClient,
-    ToServer,
+    Applied, Body, Key, LeftOut, Operation, OperationOutcome, Request, ScanAnswer, ScanKind, ScanPart, ScanRequest,
+    ToClient, ToServer,
 };
 pub use phase::{ClientPhase, Phase, ServerPhase};
 pub use program::{ClientEnd, Insert, LinearHash, RankEnd, ServerEnd};

@@ -40,7 +40,7 @@ impl Operation {
 
 /// The outcome of an operation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Outcome {
+pub enum OperationOutcome {
     /// For an insert, whether it was stored; for a containment, whether the key has a value.
     Is(bool),
     /// For a put, the old value; for a get, the value; for a remove, the removed value.
@@ -64,7 +64,7 @@ pub struct Request<O = Operation> {
 
 /// Messages from servers to clients. `R` is the outcome of a request, `F` what a scan finds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ToClient<R = Outcome, F = (Key, Body)> {
+pub enum ToClient<R = OperationOutcome, F = (Key, Body)> {
     /// The reply to a request.
     Reply {
         /// The number of the request.
@@ -197,7 +197,7 @@ pub enum ScanAnswer<F = (Key, Body)> {
 /// What a server remembers of a client's last request, so that repeating it changes nothing. `R` is the type of an
 /// outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Applied<R = Outcome> {
+pub struct Applied<R = OperationOutcome> {
     /// Its number. Earlier requests are over.
     pub number: u64,
     /// C, the hash of its key.
@@ -208,7 +208,7 @@ pub struct Applied<R = Outcome> {
 
 /// Messages between servers. `E` is the type of an entry, `O` that of an operation, and `R` that of an outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ToServer<E = KeyValue<Key, Body>, O = Operation, R = Outcome> {
+pub enum ToServer<E = KeyValue<Key, Body>, O = Operation, R = OperationOutcome> {
     /// A request for a key that is not the sender's.
     Forward(Request<O>),
     /// The token: its holder may split next. The receiver is server n.

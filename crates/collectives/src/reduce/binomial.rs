@@ -10,7 +10,7 @@ use crate::Group;
 use crate::all_reduce::Combine;
 use crate::catalogue::{Cost, Entry, Stretch, halvings};
 use crate::postal::Lambda;
-use crate::{BlockAlgorithm, Blocks, Call, Place};
+use crate::{BlockAlgorithm, Blocks, Call, OperandOrder};
 
 /// Combines blocks of all ranks at the root: in each round every other rank that is left sends what it has combined to
 /// the one before.
@@ -40,7 +40,7 @@ pub(crate) async fn along_binomial_tree<E: Endpoint, C: Combine>(
         }
         if numbers.len() - me > distance {
             let received = endpoint.receive(numbers.rank_at(me + distance)).await?;
-            blocks.combine(all.clone(), call.operator, &received, Place::After)?;
+            blocks.combine(all.clone(), call.operator, &received, OperandOrder::After)?;
         }
         distance = distance.saturating_mul(2);
     }

@@ -8,7 +8,7 @@ use crate::all_reduce::Combine;
 use crate::blocks::WHOLE;
 use crate::catalogue::{Cost, Entry, Stretch};
 use crate::postal::Lambda;
-use crate::{BlockAlgorithm, Blocks, Call, Place};
+use crate::{BlockAlgorithm, Blocks, Call, OperandOrder};
 
 /// Every rank sends its data to the root, which combines them in order of rank.
 ///
@@ -45,8 +45,8 @@ impl BlockAlgorithm for Linear {
         }
         for from in (0..endpoint.size()).map(Rank).filter(|&rank| rank != me) {
             let received = endpoint.receive(from).await?;
-            let place = if from < me { Place::Before } else { Place::After };
-            blocks.combine([WHOLE], call.operator, &received, place)?;
+            let order = if from < me { OperandOrder::Before } else { OperandOrder::After };
+            blocks.combine([WHOLE], call.operator, &received, order)?;
         }
         Ok(())
     }

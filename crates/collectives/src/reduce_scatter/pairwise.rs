@@ -8,7 +8,7 @@ use crate::all_reduce::Combine;
 use crate::catalogue::{Cost, Entry, Stretch};
 use crate::postal::Lambda;
 use crate::shift::Shift;
-use crate::{BlockAlgorithm, Blocks, Call, Place};
+use crate::{BlockAlgorithm, Blocks, Call, OperandOrder};
 
 /// In step i rank p sends block p + i to rank p + i, and receives its own block from p - i.
 ///
@@ -43,7 +43,7 @@ impl BlockAlgorithm for Pairwise {
         for distance in 1..size {
             let Shift { to, from } = Shift::new(me, distance, size);
             let received = endpoint.sendrecv(to, blocks.take([to.0])?, from).await?;
-            blocks.combine([me.0], call.operator, &received, Place::After)?;
+            blocks.combine([me.0], call.operator, &received, OperandOrder::After)?;
         }
         Ok(())
     }

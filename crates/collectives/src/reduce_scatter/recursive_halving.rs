@@ -8,7 +8,7 @@ use crate::all_reduce::Combine;
 use crate::all_reduce::Fold;
 use crate::catalogue::{Cost, Entry, Stretch, halvings, part};
 use crate::postal::Lambda;
-use crate::{BlockAlgorithm, Blocks, Call, Place};
+use crate::{BlockAlgorithm, Blocks, Call, OperandOrder};
 
 /// In each step a rank sends the half of its blocks that its partner's half of the ranks needs, and combines the other
 /// half with what the partner sends.
@@ -54,7 +54,7 @@ impl BlockAlgorithm for RecursiveHalving {
         let folded = fold.partner(me);
         if let Some(partner) = folded {
             let received = endpoint.receive(Rank(partner)).await?;
-            blocks.combine(0..size, call.operator, &received, Place::Before)?;
+            blocks.combine(0..size, call.operator, &received, OperandOrder::Before)?;
         }
         let mut half = fold.power / 2;
         while half > 0 {
@@ -63,8 +63,8 @@ impl BlockAlgorithm for RecursiveHalving {
             // The numbers that differ from one in lower bits than this step's only.
             let of = |number: u32| fold.places(number & !(half - 1)..(number | (half - 1)) + 1);
             let received = endpoint.sendrecv(rank, blocks.take(of(partner))?, rank).await?;
-            let place = if partner < number { Place::Before } else { Place::After };
-            blocks.combine(of(number), call.operator, &received, place)?;
+            let order = if partner < number { OperandOrder::Before } else { OperandOrder::After };
+            blocks.combine(of(number), call.operator, &received, order)?;
             half /= 2;
         }
         if let Some(partner) = folded {

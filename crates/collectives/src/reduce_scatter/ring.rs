@@ -8,7 +8,7 @@ use crate::all_reduce::Combine;
 use crate::catalogue::{Cost, Entry, Stretch};
 use crate::postal::Lambda;
 use crate::shift::Shift;
-use crate::{BlockAlgorithm, Blocks, Call, Place};
+use crate::{BlockAlgorithm, Blocks, Call, OperandOrder};
 
 /// Each block goes once round the ring of all ranks, and is combined with that of each; it ends at its own rank.
 ///
@@ -46,7 +46,7 @@ impl BlockAlgorithm for Ring {
             let Shift { to, from } = Shift::new(me, 1, size);
             let received = endpoint.sendrecv(to, blocks.take([block])?, from).await?;
             block = before(block);
-            blocks.combine([block], call.operator, &received, Place::Before)?;
+            blocks.combine([block], call.operator, &received, OperandOrder::Before)?;
         }
         Ok(())
     }

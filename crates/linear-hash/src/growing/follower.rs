@@ -1,6 +1,6 @@
 //! A client that is redirected to the right server, and asks there itself.
 
-use crate::{Extent, Operation, Outcome, Request, h};
+use crate::{Extent, Operation, OperationOutcome, Request, h};
 
 /// A client's state: what it knows of the file, and the request under way.
 ///
@@ -32,7 +32,7 @@ pub enum FollowerAction {
     /// Sends a request to a server.
     Send(u32, Request),
     /// Has the answer to its request.
-    Done(Outcome),
+    Done(OperationOutcome),
 }
 
 impl Follower {
@@ -63,7 +63,7 @@ impl Follower {
     }
 
     /// Takes the answer to a request.
-    pub fn reply(&mut self, number: u64, outcome: Outcome) -> Option<FollowerAction> {
+    pub fn reply(&mut self, number: u64, outcome: OperationOutcome) -> Option<FollowerAction> {
         self.under_way.take_if(|request| request.number == number).map(|_| FollowerAction::Done(outcome))
     }
 
@@ -127,8 +127,11 @@ mod tests {
         assert!(matches!(follower.moved(number, 1), Some(FollowerAction::Send(1, _))));
         assert!(matches!(follower.moved(number, 7), Some(FollowerAction::Send(7, _))));
         assert_eq!([0b111, 0b1111, 0b011, 0b101, 0b10].map(|c| follower.address(c)), [7, 7, 1, 1, 0]);
-        assert_eq!(follower.reply(number + 1, Outcome::Is(true)), None);
-        assert_eq!(follower.reply(number, Outcome::Is(true)), Some(FollowerAction::Done(Outcome::Is(true))));
+        assert_eq!(follower.reply(number + 1, OperationOutcome::Is(true)), None);
+        assert_eq!(
+            follower.reply(number, OperationOutcome::Is(true)),
+            Some(FollowerAction::Done(OperationOutcome::Is(true)))
+        );
         assert_eq!(follower.again(number), None);
         assert_eq!((follower.asks_for_map(), follower.moved), (None, 2));
     }

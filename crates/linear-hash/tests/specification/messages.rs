@@ -4,8 +4,8 @@
 use endpoint::Message;
 use maquette_linear_hash::{
     Applied, BucketRange, Client, ClientOutput, EncodingError, Envelope, Extent, Growth, Key, KeyValue, LeftOut,
-    Operation, Outcome, Request, Scan, ScanAnswer, ScanKind, ScanOutput, ScanPart, ScanRequest, Server, Span, ToClient,
-    ToServer,
+    Operation, OperationOutcome, Request, Scan, ScanAnswer, ScanKind, ScanOutput, ScanPart, ScanRequest, Server, Span,
+    ToClient, ToServer,
 };
 use proptest::prelude::*;
 use quantities::{Bytes, Duration, Time};
@@ -36,8 +36,11 @@ fn operation() -> impl Strategy<Value = Operation> {
     ]
 }
 
-fn outcome() -> impl Strategy<Value = Outcome> {
-    prop_oneof![any::<bool>().prop_map(Outcome::Is), prop::option::of(body()).prop_map(Outcome::Found)]
+fn outcome() -> impl Strategy<Value = OperationOutcome> {
+    prop_oneof![
+        any::<bool>().prop_map(OperationOutcome::Is),
+        prop::option::of(body()).prop_map(OperationOutcome::Found)
+    ]
 }
 
 fn request() -> impl Strategy<Value = Request> {

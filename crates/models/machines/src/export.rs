@@ -8,12 +8,12 @@ pub use dot::dot;
 pub use graphml::graphml;
 pub use json::json;
 
-use crate::model::Place;
+use crate::model::ChannelEnd;
 
 /// A short name for an end of a channel: `n3` for node 3, `r0` for router 0.
-fn end(place: Place) -> String {
+fn end(place: ChannelEnd) -> String {
     match place {
-        Place::Node(node) => format!("n{}", node.0),
-        Place::Router(router) => format!("r{}", router.0),
+        ChannelEnd::Node(node) => format!("n{}", node.0),
+        ChannelEnd::Router(router) => format!("r{}", router.0),
     }
 }

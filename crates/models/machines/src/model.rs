@@ -96,9 +96,9 @@ pub struct FlitNetwork {
 impl FlitNetwork {
     /// The name of a channel in messages and reports: `from node 3 to mesh (0, 0)`.
     pub fn channel_name(&self, channel: ChannelId) -> String {
-        let end = |place: Place| match place {
-            Place::Node(node) => format!("node {}", node.0),
-            Place::Router(router) => self.routers[router.0 as usize].name.clone(),
+        let end = |place: ChannelEnd| match place {
+            ChannelEnd::Node(node) => format!("node {}", node.0),
+            ChannelEnd::Router(router) => self.routers[router.0 as usize].name.clone(),
         };
         let channel = &self.channels[channel.0 as usize];
         format!("from {} to {}", end(channel.from), end(channel.to))
@@ -113,8 +113,8 @@ impl FlitNetwork {
     /// The router to which `node` is attached.
     pub fn home(&self, node: NodeId) -> RouterId {
         match self.channels[self.injection[node.0 as usize].0 as usize].to {
-            Place::Router(router) => router,
-            Place::Node(other) => unreachable!("node {} is joined to node {}, not to a router", node.0, other.0),
+            ChannelEnd::Router(router) => router,
+            ChannelEnd::Node(other) => unreachable!("node {} is joined to node {}, not to a router", node.0, other.0),
         }
     }
 
@@ -139,8 +139,8 @@ impl FlitNetwork {
     pub fn way(&self, source: NodeId, destination: NodeId) -> impl Iterator<Item = ChannelId> {
         let (rest, mut state) = (AtRest::between(source, destination), RouteState::default());
         let after = move |channel: &ChannelId| match self.channels[channel.0 as usize].to {
-            Place::Router(at) => Some(self.routing.step(&rest.view(at, source, destination), &mut state).fixed()),
-            Place::Node(_) => None,
+            ChannelEnd::Router(at) => Some(self.routing.step(&rest.view(at, source, destination), &mut state).fixed()),
+            ChannelEnd::Node(_) => None,
         };
         std::iter::successors(Some(self.injection[source.0 as usize]), after)
     }
@@ -150,9 +150,9 @@ impl FlitNetwork {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Channel {
     /// Where it begins.
-    pub from: Place,
+    pub from: ChannelEnd,
     /// Where it ends.
-    pub to: Place,
+    pub to: ChannelEnd,
     /// Its number among the inputs of the router where it ends, from 0; 0 at a node.
     pub input_port: u32,
     /// How long a flit occupies it. More than zero. [ps]
@@ -171,7 +171,7 @@ pub struct Channel {
 
 /// An end of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Place {
+pub enum ChannelEnd {
     /// A node: a source or a sink of packets.
     Node(NodeId),
     /// A router.

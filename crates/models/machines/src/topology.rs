@@ -27,7 +27,7 @@ use serde::Deserialize;
 
 use crate::description::{Table, fields};
 use crate::error::Fault;
-use crate::model::{ChannelId, NodeId, Place, RouterId};
+use crate::model::{ChannelEnd, ChannelId, NodeId, RouterId};
 use crate::resolve::listed;
 
 /// The most nodes of a machine.
@@ -168,8 +168,8 @@ pub fn topologies_with_groups() -> String {
 /// A planned channel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ChannelPlan {
-    pub from: Place,
-    pub to: Place,
+    pub from: ChannelEnd,
+    pub to: ChannelEnd,
     pub line: ChannelClass,
 }
 
@@ -213,8 +213,8 @@ impl Plan {
 
     /// Adds the next node, at router `home`. All nodes are added before the first link.
     pub fn node(&mut self, home: RouterId) {
-        let node = Place::Node(NodeId(self.homes.len() as u32));
-        let router = Place::Router(home);
+        let node = ChannelEnd::Node(NodeId(self.homes.len() as u32));
+        let router = ChannelEnd::Router(home);
         self.homes.push(home);
         self.channels.push(ChannelPlan { from: node, to: router, line: ChannelClass::Injection });
         self.channels.push(ChannelPlan { from: router, to: node, line: ChannelClass::Ejection });
@@ -222,7 +222,7 @@ impl Plan {
 
     /// Adds a link between routers; returns the channel there and the channel back.
     pub fn link(&mut self, near: RouterId, far: RouterId, line: ChannelClass) -> (ChannelId, ChannelId) {
-        let (from, to) = (Place::Router(near), Place::Router(far));
+        let (from, to) = (ChannelEnd::Router(near), ChannelEnd::Router(far));
         let first = self.channels.len() as u32;
         self.channels.push(ChannelPlan { from, to, line });
         self.channels.push(ChannelPlan { from: to, to: from, line });

@@ -9,7 +9,7 @@ use quantities::{Bytes, Duration};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-use crate::error::{Place, PlanError};
+use crate::error::{PlaceInPlan, PlanError};
 use crate::{ALL_AT_ONCE, Entry, MatrixExchange, Planned};
 
 /// A range of sizes: more than one bound, and up to another.
@@ -106,13 +106,13 @@ impl AlgorithmSpec {
 }
 
 /// What reads an algorithm from what is written in a field.
-pub(crate) type Reader<'a, A> = &'a dyn Fn(&AlgorithmSpec, Place<'_>, &str) -> Result<A, PlanError>;
+pub(crate) type Reader<'a, A> = &'a dyn Fn(&AlgorithmSpec, PlaceInPlan<'_>, &str) -> Result<A, PlanError>;
 
 /// An algorithm of a collective of the list among so many ranks; parameters that it does not use must not be given.
 pub(crate) fn listed(
     collective: Collective,
     ranks: u32,
-) -> impl Fn(&AlgorithmSpec, Place<'_>, &str) -> Result<Planned, PlanError> {
+) -> impl Fn(&AlgorithmSpec, PlaceInPlan<'_>, &str) -> Result<Planned, PlanError> {
     move |spec, place, field| {
         if let Some(pacing) = spec.pacing.filter(|_| collective.shape().is_exchange()) {
             return scheduled(spec, place, field).map(|algorithm| Planned::Scheduled(algorithm, pacing));
@@ -154,13 +154,19 @@ pub(crate) fn listed(
     }
 }
 
-fn without_effect(place: Place<'_>, span: std::ops::Range<usize>, field: &str, idle: &str, name: &str) -> PlanError {
+fn without_effect(
+    place: PlaceInPlan<'_>,
+    span: std::ops::Range<usize>,
+    field: &str,
+    idle: &str,
+    name: &str,
+) -> PlanError {
     let allowed = format!("nothing with `{name}`, which makes no use of it");
     place.found(span, &format!("{field}.{idle}"), "a value", &allowed)
 }
 
 /// Checks that nothing but a pacing is given besides the name.
-fn only_pacing(spec: &AlgorithmSpec, place: Place<'_>, field: &str) -> Result<(), PlanError> {
+fn only_pacing(spec: &AlgorithmSpec, place: PlaceInPlan<'_>, field: &str) -> Result<(), PlanError> {
     let given = [
         ("segment", spec.segment.is_some()),
         ("lambda", spec.lambda.is_some()),
@@ -174,7 +180,7 @@ fn only_pacing(spec: &AlgorithmSpec, place: Place<'_>, field: &str) -> Result<()
 }
 
 /// The algorithm that makes a schedule, which is written with a pacing.
-fn scheduled(spec: &AlgorithmSpec, place: Place<'_>, field: &str) -> Result<Irregular, PlanError> {
+fn scheduled(spec: &AlgorithmSpec, place: PlaceInPlan<'_>, field: &str) -> Result<Irregular, PlanError> {
     only_pacing(spec, place, field)?;
     let (name, all) = (spec.algorithm.get_ref(), Irregular::all());
     let known: Vec<&str> = all.iter().map(|it| it.name()).collect();
@@ -184,7 +190,7 @@ fn scheduled(spec: &AlgorithmSpec, place: Place<'_>, field: &str) -> Result<Irre
 
 impl MatrixExchange {
     /// What is written in `field`.
-    pub(crate) fn of(spec: &AlgorithmSpec, place: Place<'_>, field: &str) -> Result<MatrixExchange, PlanError> {
+    pub(crate) fn of(spec: &AlgorithmSpec, place: PlaceInPlan<'_>, field: &str) -> Result<MatrixExchange, PlanError> {
         only_pacing(spec, place, field)?;
         let (name, span) = (spec.algorithm.get_ref(), spec.algorithm.span());
         if let Some(size) = spec.above.or(spec.to) {
@@ -211,7 +217,7 @@ impl MatrixExchange {
 pub(crate) fn entry<A>(
     spec: AlgorithmSpec,
     reader: Reader<'_, A>,
-    place: Place<'_>,
+    place: PlaceInPlan<'_>,
     field: &str,
 ) -> Result<Entry<A>, PlanError> {
     let algorithm = reader(&spec, place, field)?;

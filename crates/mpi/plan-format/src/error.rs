@@ -35,12 +35,12 @@ pub enum PlanError {
 
 /// Reports errors at positions of a text.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place<'a> {
+pub(crate) struct PlaceInPlan<'a> {
     pub(crate) text: &'a str,
     pub(crate) file: &'a str,
 }
 
-impl Place<'_> {
+impl PlaceInPlan<'_> {
     /// Something is in a field that is not allowed.
     pub(crate) fn found(&self, span: Range<usize>, field: &str, found: &str, allowed: &str) -> PlanError {
         self.error(span.start, Some(field.to_owned()), format!("found {found}; allowed is {allowed}"), None)

@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use toml::Spanned;
 
 use crate::entry::{self, AlgorithmSpec, Reader, entry};
-use crate::error::{Place, PlanError};
+use crate::error::{PlaceInPlan, PlanError};
 use crate::{Entry, Listed, MadeFor, MatrixExchange, Plan, PlanEntries, VERSION, planned};
 
 /// The contents of the file.
@@ -123,7 +123,7 @@ static FIELDS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
 struct End {}
 
 pub(crate) fn read(text: &str, file: &str) -> Result<Plan, PlanError> {
-    let place = Place { text, file };
+    let place = PlaceInPlan { text, file };
     let parsed = toml::Deserializer::parse(text).map_err(Misread::unparsed);
     let form: Form = parsed.and_then(reading::read).map_err(|misread| place.misread(misread))?;
     let (version, ranks) = (*form.version.get_ref(), *form.ranks.get_ref());
@@ -157,7 +157,7 @@ pub(crate) fn read(text: &str, file: &str) -> Result<Plan, PlanError> {
 fn entries<A>(
     written: Vec<Spanned<AlgorithmSpec>>,
     reader: Reader<'_, A>,
-    place: Place<'_>,
+    place: PlaceInPlan<'_>,
     collective: &str,
 ) -> Result<Vec<Entry<A>>, PlanError> {
     let mut entries: Vec<Entry<A>> = Vec::with_capacity(written.len());

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{Ipv4Addr, SocketAddr};
 
-use linear_hash::{Body, Bounds, Growth, Key, KeyHash, Operation, Outcome, Pairs, ScanKind, Span, h};
+use linear_hash::{Body, Bounds, Growth, Key, KeyHash, Operation, OperationOutcome, Pairs, ScanKind, Span, h};
 use maquette_store::member::{Answer, Durability, Identity, Member, Message, Output, Peer, Policy, Role, Ticket};
 use quantities::{Duration, Time, splitmix64};
 
@@ -40,7 +40,7 @@ fn time(now: u64) -> Time {
 /// A request's key, and the answer that it must have.
 struct ExpectedAnswer {
     key: u64,
-    due: Outcome,
+    due: OperationOutcome,
 }
 
 struct Pool {
@@ -247,16 +247,16 @@ impl Pool {
         let (operation, due) = match self.draws.below(4) {
             0 | 1 if storing => {
                 self.model.insert(number, value);
-                (Operation::Put(key(number), body(value)), Outcome::Found(before.map(body)))
+                (Operation::Put(key(number), body(value)), OperationOutcome::Found(before.map(body)))
             }
             0 | 1 => {
                 self.model.remove(&number);
-                (Operation::Remove(key(number)), Outcome::Found(before.map(body)))
+                (Operation::Remove(key(number)), OperationOutcome::Found(before.map(body)))
             }
-            2 => (Operation::Get(key(number)), Outcome::Found(before.map(body))),
+            2 => (Operation::Get(key(number)), OperationOutcome::Found(before.map(body))),
             _ => {
                 self.model.entry(number).or_insert(value);
-                (Operation::Insert(key(number), body(value)), Outcome::Is(before.is_none()))
+                (Operation::Insert(key(number), body(value)), OperationOutcome::Is(before.is_none()))
             }
         };
         let mut outputs = Vec::new();
@@ -279,7 +279,8 @@ impl Pool {
         };
         let mut outputs = Vec::new();
         let ticket = self.members[member].ask(time(self.now), c_of(number), operation, &mut outputs);
-        self.asked.insert((member, ticket), ExpectedAnswer { key: number, due: Outcome::Found(before.map(body)) });
+        self.asked
+            .insert((member, ticket), ExpectedAnswer { key: number, due: OperationOutcome::Found(before.map(body)) });
         self.carry(member, outputs);
     }
 

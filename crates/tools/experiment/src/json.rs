@@ -1,6 +1,6 @@
 //! A run as JSON.
 
-use machines::model::{FlitNetwork, Place};
+use machines::model::{ChannelEnd, FlitNetwork};
 use quantities::Duration;
 use report::run::MessageTimes;
 use serde_json::{Map, Value, json};
@@ -153,9 +153,9 @@ fn router(network: &FlitNetwork, (id, router): (usize, &RouterStatistics)) -> Va
 }
 
 /// The name of an end of a channel for people.
-pub fn place(network: &FlitNetwork, place: Place) -> String {
+pub fn place(network: &FlitNetwork, place: ChannelEnd) -> String {
     match place {
-        Place::Node(node) => format!("node {}", node.0),
-        Place::Router(router) => network.routers[router.0 as usize].name.clone(),
+        ChannelEnd::Node(node) => format!("node {}", node.0),
+        ChannelEnd::Router(router) => network.routers[router.0 as usize].name.clone(),
     }
 }

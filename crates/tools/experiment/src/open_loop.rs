@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use virtual_worlds::flit::network::fast::Fast;
 use virtual_worlds::flit::network::reference::Reference;
 use virtual_worlds::flit::traffic::{
-    self, Distribution, Effort, Estimate, Known, Load, Outcome, Parameter, Pattern, Point, Progress, Search, Unfit,
-    Verdict, Windows,
+    self, Distribution, Effort, Estimate, Known, Load, Parameter, Pattern, Point, Progress, Search, TrafficOutcome,
+    Unfit, Verdict, Windows,
 };
 
 use std::sync::atomic::AtomicBool;
@@ -142,7 +142,7 @@ impl OpenLoop {
         network: &Arc<FlitNetwork>,
         rate: f64,
         watch: &mut impl FnMut(Progress) -> bool,
-    ) -> Result<Outcome, Error> {
+    ) -> Result<TrafficOutcome, Error> {
         let (load, windows) = (self.load(rate)?, self.windows());
         Ok(match self.engine {
             EngineName::Fast => traffic::run::<Fast>(network, &load, &windows, watch)?,
@@ -202,7 +202,7 @@ pub fn deadlock(search: &Search) -> Option<&str> {
 }
 
 /// The mean latency from generation, and the 99th percentile. [cycles]
-pub fn latency(outcome: &Outcome) -> Option<(f64, f64)> {
+pub fn latency(outcome: &TrafficOutcome) -> Option<(f64, f64)> {
     let packets = outcome.packets.as_ref().filter(|_| outcome.verdict == Verdict::Stable)?;
     let cycle = outcome.cycle.picoseconds() as f64;
     let (_, high) = packets.latency.percentiles.iter().find(|(percent, _)| *percent == 99.0)?;
@@ -210,7 +210,7 @@ pub fn latency(outcome: &Outcome) -> Option<(f64, f64)> {
 }
 
 /// The result of a load, as a JSON object. Times in picoseconds or cycles, as their names say.
-pub fn outcome_json(machine: &Machine, load: &Load, outcome: &Outcome) -> Value {
+pub fn outcome_json(machine: &Machine, load: &Load, outcome: &TrafficOutcome) -> Value {
     let mut object = json!({
         "program": "traffic",
         "machine": machine.name,

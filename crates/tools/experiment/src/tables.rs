@@ -5,7 +5,7 @@
 use std::io;
 
 use formats::output::{Cell, ColumnOf, Kind, stream_packets, stream_table};
-use machines::model::Place;
+use machines::model::ChannelEnd;
 use quantities::{Rank, Time};
 use virtual_worlds::answer::{
     Activity, ChannelStatistics, FrameRecord, MessageRecord, RankStatistics, RouterStatistics, Span,
@@ -151,7 +151,7 @@ impl FinishedRun {
     fn stream_channels(&self, out: &mut Vec<u8>) -> io::Result<()> {
         let Some(network) = self.machine.network() else { return Ok(()) };
         let makespan = self.answer.makespan().picoseconds().max(1) as f64;
-        let name = |at: Place| place(network, at);
+        let name = |at: ChannelEnd| place(network, at);
         let rows = self.answer.channels.iter().zip(&network.channels).zip(0u32..).map(|((&used, channel), id)| {
             let occupancy = used.occupancy as f64 / makespan;
             ChannelRow { id, from: name(channel.from), to: name(channel.to), used, occupancy }

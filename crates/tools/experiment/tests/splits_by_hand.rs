@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use endpoint::Message;
 use linear_hash::{
-    Client, ClientOutput, Growth, Key, KeyHash, Operation, Outcome, Request, Server, ServerOutput, ToServer,
+    Client, ClientOutput, Growth, Key, KeyHash, Operation, OperationOutcome, Request, Server, ServerOutput, ToServer,
 };
 use maquette_experiment::words;
 use quantities::{Duration, Time};
@@ -126,7 +126,7 @@ impl Ours {
                         under_way.push_back((to, outputs));
                     }
                     ServerOutput::Client(_, message) => {
-                        let done = self.clients[client].take::<Outcome, _>(Time::ZERO, message);
+                        let done = self.clients[client].take::<OperationOutcome, _>(Time::ZERO, message);
                         answers += u32::from(matches!(done, Some(ClientOutput::Done(_))));
                     }
                 }

@@ -1,6 +1,6 @@
 //! A map of a network, with its hot spots.
 
-use machines::model::{Channel, FlitNetwork, Place, RouterId};
+use machines::model::{Channel, ChannelEnd, FlitNetwork, RouterId};
 use virtual_worlds::answer::{Answer, ChannelStatistics};
 
 use super::frame;
@@ -104,7 +104,7 @@ impl NetworkMap<'_> {
     }
 
     fn channel(&self, layout: &MapLayout, channel: &Channel, done: &ChannelStatistics) -> Option<Element> {
-        let (Place::Router(from), Place::Router(to)) = (channel.from, channel.to) else { return None };
+        let (ChannelEnd::Router(from), ChannelEnd::Router(to)) = (channel.from, channel.to) else { return None };
         let heat = self.heat_of(done);
         let path = element("path").class(format!("channel heat{heat}")).attribute("d", layout.way(from, to));
         let name = |router: RouterId| &self.network.routers[router.0 as usize].name;
@@ -124,7 +124,7 @@ impl NetworkMap<'_> {
     fn lines_by_heat(&self, layout: &MapLayout) -> Vec<Element> {
         let mut ways = vec![String::new(); HEATS];
         for (channel, done) in self.network.channels.iter().zip(&self.answer.channels) {
-            if let (Place::Router(from), Place::Router(to)) = (channel.from, channel.to) {
+            if let (ChannelEnd::Router(from), ChannelEnd::Router(to)) = (channel.from, channel.to) {
                 ways[self.heat_of(done)].push_str(&layout.way(from, to));
             }
         }
@@ -160,8 +160,8 @@ impl NetworkMap<'_> {
     fn nodes(&self, layout: &MapLayout) -> Vec<Element> {
         let mut seen = vec![0_usize; layout.places.len()];
         let home = |node: usize| match self.network.channels[self.network.injection[node].0 as usize].to {
-            Place::Router(router) => Some(router.0 as usize),
-            Place::Node(_) => None,
+            ChannelEnd::Router(router) => Some(router.0 as usize),
+            ChannelEnd::Node(_) => None,
         };
         let mut sharing = vec![0_usize; layout.places.len()];
         (0..self.network.injection.len()).filter_map(home).for_each(|router| sharing[router] += 1);
@@ -208,7 +208,7 @@ impl NetworkMap<'_> {
 }
 
 fn joins_routers(channel: &Channel) -> bool {
-    matches!((channel.from, channel.to), (Place::Router(_), Place::Router(_)))
+    matches!((channel.from, channel.to), (ChannelEnd::Router(_), ChannelEnd::Router(_)))
 }
 
 fn share(answer: &Answer, seconds: f64) -> f64 {

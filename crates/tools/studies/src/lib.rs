@@ -29,7 +29,7 @@ pub use claims::{Claim, Claims, ClaimsError, Condition, Difference, Kind};
 pub use condition::{Bound, Data, Limit, Tolerance};
 pub use costs::Costs;
 pub use findings::{CaseValue, Cell, Findings, Ours, Quantity};
-pub use outcome::{Check, JudgedCondition, Outcome, Verdict, tally};
+pub use outcome::{Check, ClaimOutcome, JudgedCondition, Verdict, tally};
 pub use points::{By, FigurePoint, Point, Value, points};
 pub use render::plain;
 pub use robustness::{DRAWS, Robustness, RobustnessError, robustness};
@@ -139,7 +139,7 @@ impl PaperName {
 #[derive(Clone, Debug)]
 pub struct Reproduction {
     /// One for every claim, in the order of the papers.
-    pub outcomes: Vec<Outcome>,
+    pub outcomes: Vec<ClaimOutcome>,
     /// The report, one HTML file.
     pub html: String,
     /// Whether it was stopped before everything was run.
@@ -156,7 +156,7 @@ pub fn reproduce(
     papers: &[PaperName],
     watch: &Watch<'_>,
     cache: Option<&dyn RunCache>,
-    judged: &dyn Fn(&[Outcome]),
+    judged: &dyn Fn(&[ClaimOutcome]),
 ) -> Result<Reproduction, ClaimsError> {
     let mut work: Vec<(PaperName, f64)> = papers.iter().map(|&paper| (paper, estimate(paper).1)).collect();
     work.sort_by(|(_, one), (_, other)| one.total_cmp(other));
@@ -235,7 +235,7 @@ pub struct Paper {
 #[derive(Clone, Debug)]
 pub struct Chapter {
     paper: Paper,
-    outcomes: Vec<Outcome>,
+    outcomes: Vec<ClaimOutcome>,
     sections: Vec<Element>,
     interrupted: bool,
 }
@@ -260,7 +260,7 @@ fn conclude<J: StudyRun, A: Send>(
     let jobs = plan(studies.iter().flat_map(|study| (study.jobs)()));
     let runs = run_all(&jobs, run, watch);
     let judged = paper.claims.all.iter().filter_map(|claim| judge(studies, paper.claims.file, claim, &runs));
-    let mut outcomes = judged.collect::<Result<Vec<Outcome>, ClaimsError>>()?;
+    let mut outcomes = judged.collect::<Result<Vec<ClaimOutcome>, ClaimsError>>()?;
     if let (Some(other), Some(robustness)) = (other, &paper.robustness) {
         outcomes.iter_mut().for_each(|outcome| outcome.add_other(other.name, robustness.verdicts_elsewhere(outcome)));
     }
@@ -275,10 +275,10 @@ fn judge<J: StudyRun, A>(
     file: &'static str,
     claim: &Claim,
     runs: &Runs<J, A>,
-) -> Option<Result<Outcome, ClaimsError>> {
+) -> Option<Result<ClaimOutcome, ClaimsError>> {
     let study = studies.iter().find(|study| study.claims.contains(&claim.id.as_str()))?;
     let ran = ran(&plan((study.jobs)()), runs);
-    Some(Outcome::of(file, claim, (study.judge)(claim, runs), ran))
+    Some(ClaimOutcome::of(file, claim, (study.judge)(claim, runs), ran))
 }
 
 /// What was run, in a line: the number of runs and the first and the last of them.
@@ -295,7 +295,7 @@ fn ran<J: StudyRun, A>(jobs: &[J], runs: &Runs<J, A>) -> String {
 
 /// Verdicts as a table for a terminal, with remarks on each claim that was not met, that was fitted, or whose rule was
 /// changed.
-pub fn verdicts(outcomes: &[Outcome]) -> String {
+pub fn verdicts(outcomes: &[ClaimOutcome]) -> String {
     let width = outcomes.iter().map(|outcome| outcome.id.len()).max().unwrap_or(0);
     let mut text = String::new();
     for outcome in outcomes {
@@ -321,8 +321,8 @@ impl Reproduction {
     /// One JSON object per claim, each on a line of its own.
     pub fn json_lines(&self) -> String {
         let experiment = Provenance::of("reproduce");
-        let object = |outcome: &Outcome| experiment.added_to(serde_json::to_value(outcome).unwrap_or_default());
-        let line = |outcome: &Outcome| object(outcome).to_string() + "\n";
+        let object = |outcome: &ClaimOutcome| experiment.added_to(serde_json::to_value(outcome).unwrap_or_default());
+        let line = |outcome: &ClaimOutcome| object(outcome).to_string() + "\n";
         self.outcomes.iter().map(line).collect()
     }
 

@@ -100,7 +100,7 @@ impl JudgedCondition {
 
 /// The outcome of a claim: the line that `--json` prints.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Outcome {
+pub struct ClaimOutcome {
     /// The claim's name.
     pub id: String,
     /// The kind of statement it is.
@@ -132,7 +132,7 @@ fn as_json<S: serde::Serializer>(conditions: &[JudgedCondition], to: S) -> Resul
     to.collect_seq(conditions.iter().map(JudgedCondition::json))
 }
 
-impl Outcome {
+impl ClaimOutcome {
     /// The outcome of `claim` of `file`, given what our runs say about it.
     ///
     /// # Errors
@@ -142,7 +142,7 @@ impl Outcome {
         claim: &Claim,
         found: Result<Findings, MissingAnswer>,
         ran: String,
-    ) -> Result<Outcome, ClaimsError> {
+    ) -> Result<ClaimOutcome, ClaimsError> {
         let (conditions, note) = match &found {
             Ok(findings) => {
                 let conditions = judged(file, claim, findings)?;
@@ -166,7 +166,7 @@ impl Outcome {
             Err(_) => (Value::Null, Value::Null),
         };
         let published = claim.published.as_ref().map(|value| serde_json::to_value(value).unwrap_or(Value::Null));
-        Ok(Outcome {
+        Ok(ClaimOutcome {
             id: claim.id.clone(),
             kind: claim.kind,
             published: published.unwrap_or_else(|| Value::String(claim.says.clone())),
@@ -361,8 +361,8 @@ mod tests {
         Findings::numbers(5.into(), 25.into()).with_number("time_us", time).with("slope", slopes)
     }
 
-    fn judged(claim: &Claim, found: Findings) -> Result<Outcome, ClaimsError> {
-        Outcome::of("c.toml", claim, Ok(found), String::new())
+    fn judged(claim: &Claim, found: Findings) -> Result<ClaimOutcome, ClaimsError> {
+        ClaimOutcome::of("c.toml", claim, Ok(found), String::new())
     }
 
     #[test]
@@ -473,7 +473,7 @@ mod tests {
     #[test]
     fn what_was_not_run_is_not_missed() {
         let gap = Err(MissingAnswer::NotRun("it".to_string()));
-        let outcome = Outcome::of("c.toml", &claim(""), gap, "nothing".to_string()).unwrap();
+        let outcome = ClaimOutcome::of("c.toml", &claim(""), gap, "nothing".to_string()).unwrap();
         assert_eq!(outcome.verdict, Verdict::NotRun);
         assert_eq!(
             serde_json::to_string(&outcome).unwrap(),

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::outcome::{self, Check, JudgedCondition, Outcome, Verdict};
+use super::outcome::{self, Check, ClaimOutcome, JudgedCondition, Verdict};
 use super::{By, Chapter, Claim, Condition, Drawing, MissingAnswer, Paper, Point, Runs, Study, StudyRun, Subject};
 use report::{Axis, Cell, Element, LineChart, Mark, Page, Series, Table, compact, element, fixed};
 
@@ -52,7 +52,7 @@ pub fn page(chapters: &[Chapter]) -> String {
 pub fn sections<J: StudyRun, A>(
     paper: &Paper,
     subject: &Subject<'_, J, A>,
-    outcomes: &[Outcome],
+    outcomes: &[ClaimOutcome],
     runs: &Runs<J, A>,
 ) -> Vec<Element> {
     let Subject { studies, points, .. } = subject;
@@ -77,7 +77,7 @@ fn summary(chapters: &[Chapter]) -> Element {
     });
     let heads: Vec<&str> = ["paper", "claims"].into_iter().chain(heads).chain(["robustness"]).collect();
     let mut table = Table::with_head(&heads).stacking();
-    let mut row = |name: Cell, outcomes: &[&Outcome], robustness: String| {
+    let mut row = |name: Cell, outcomes: &[&ClaimOutcome], robustness: String| {
         let tally = outcome::tally(outcomes.iter().flat_map(|it| &it.conditions).map(|condition| condition.verdict));
         let counts = columns.iter().map(|verdict| Cell::Number(tally[*verdict as usize].to_string()));
         let claims = Cell::Number(outcomes.len().to_string());
@@ -89,7 +89,7 @@ fn summary(chapters: &[Chapter]) -> Element {
         row(Cell::Element(link), &outcomes.iter().collect::<Vec<_>>(), robustness);
     }
     if chapters.len() > 1 {
-        let all: Vec<&Outcome> = chapters.iter().flat_map(|chapter| &chapter.outcomes).collect();
+        let all: Vec<&ClaimOutcome> = chapters.iter().flat_map(|chapter| &chapter.outcomes).collect();
         row(Cell::Short("all".to_string()), &all, String::new());
     }
     let words = "A claim of a paper is one or more conditions, each with a verdict of its own: met, where nothing was fitted to it; met with \
@@ -98,7 +98,7 @@ fn summary(chapters: &[Chapter]) -> Element {
     element("section").class("summary").child(table.draw()).child(element("p").text(words))
 }
 
-fn tally_of(outcomes: &[Outcome]) -> [usize; 5] {
+fn tally_of(outcomes: &[ClaimOutcome]) -> [usize; 5] {
     outcome::tally(outcomes.iter().flat_map(|outcome| &outcome.conditions).map(|condition| condition.verdict))
 }
 
@@ -120,7 +120,7 @@ fn badge(verdict: Verdict) -> Element {
 }
 
 /// The table at the top: each claim with its verdict and a link to its section.
-fn verdicts<J: StudyRun, A>(paper: &Paper, studies: &[Study<J, A>], outcomes: &[Outcome]) -> Element {
+fn verdicts<J: StudyRun, A>(paper: &Paper, studies: &[Study<J, A>], outcomes: &[ClaimOutcome]) -> Element {
     let mut table = Table::with_head(&["claim", "verdict", "where", "kind", "published", "ours", "error"]).stacking();
     for outcome in outcomes {
         let link = element("a").attribute("href", format!("#{}", outcome.id)).child(element("code").text(&outcome.id));
@@ -157,7 +157,7 @@ fn machines(paper: &Paper) -> Element {
 fn section<J: StudyRun, A>(
     paper: &Paper,
     (study, point): (&Study<J, A>, Option<&Point<J, A>>),
-    outcomes: &[Outcome],
+    outcomes: &[ClaimOutcome],
     runs: &Runs<J, A>,
 ) -> Element {
     let figure = match (study.draw)(&paper.claims, runs) {
@@ -209,7 +209,7 @@ fn figure(place: &str, drawing: Drawing) -> Element {
 }
 
 /// What the paper says, what we found, and whether they agree.
-fn claim_block(paper: &Paper, claim: &Claim, outcome: &Outcome) -> Element {
+fn claim_block(paper: &Paper, claim: &Claim, outcome: &ClaimOutcome) -> Element {
     let head = element("p").class("head").child(element("code").text(&claim.id)).child(badge(outcome.verdict));
     let kept = paper.robustness.as_ref().and_then(|robustness| robustness.kept(outcome));
     let mut list = element("dl");
@@ -260,7 +260,7 @@ fn rule(condition: &Condition, judged: &JudgedCondition, kept: Option<(u32, u32)
         .children(numbers(&judged.checks))
 }
 
-fn ours(outcome: &Outcome) -> String {
+fn ours(outcome: &ClaimOutcome) -> String {
     let unit = outcome.unit.as_deref().unwrap_or("");
     match error(&outcome.error_percent) {
         error if error.is_empty() => format!("{} {unit}", plain(&outcome.ours)),

@@ -13,7 +13,7 @@ use experiment::build;
 
 use super::claims::{Claim, ClaimsError};
 use super::costs::{Costs, SPREAD};
-use super::outcome::{Outcome, Verdict};
+use super::outcome::{ClaimOutcome, Verdict};
 use super::runs::{Progress, Runs, StudyRun, Watch, plan, run_all};
 use super::{Paper, PaperName, Study, Subject, bcast, cm5, lh, moc, postal};
 
@@ -142,19 +142,19 @@ impl Robustness {
     }
 
     /// In how many draws each condition of a claim holds; none if it is not known of these conditions.
-    pub fn kept(&self, outcome: &Outcome) -> Option<&[u32]> {
+    pub fn kept(&self, outcome: &ClaimOutcome) -> Option<&[u32]> {
         let kept = self.claims.get(&outcome.id)?;
         (self.draws > 0 && kept.len() == outcome.conditions.len()).then_some(kept)
     }
 
     /// The verdicts of the conditions of a claim in the other configuration of the study; none if they are not known.
-    pub(crate) fn verdicts_elsewhere(&self, outcome: &Outcome) -> &[Verdict] {
+    pub(crate) fn verdicts_elsewhere(&self, outcome: &ClaimOutcome) -> &[Verdict] {
         let verdicts = self.other.get(&outcome.id).map_or(&[][..], Vec::as_slice);
         if verdicts.len() == outcome.conditions.len() { verdicts } else { &[] }
     }
 
     /// How many of the conditions that are met are robust, in words; those of which no draw is known are said apart.
-    pub fn summary(&self, outcomes: &[Outcome]) -> String {
+    pub fn summary(&self, outcomes: &[ClaimOutcome]) -> String {
         let (mut robust, mut drawn, mut unknown) = (0, 0, 0);
         for outcome in outcomes {
             let kept = self.kept(outcome);
@@ -173,7 +173,7 @@ impl Robustness {
         format!("{robust} of {drawn} that are met, {} draws{unknown}", self.draws)
     }
 
-    fn add(&mut self, outcomes: &[Outcome]) {
+    fn add(&mut self, outcomes: &[ClaimOutcome]) {
         self.draws += 1;
         for outcome in outcomes {
             let Some(kept) = self.claims.get_mut(&outcome.id) else { continue };
@@ -266,14 +266,14 @@ fn continued<J: StudyRun + Debug, A: Send, E: From<RobustnessError>>(
             return Err(RobustnessError::Run { draw, run, why });
         }
         let judged = paper.claims.all.iter().filter_map(|claim| super::judge(studies, paper.claims.file, claim, runs));
-        Ok(judged.collect::<Result<Vec<Outcome>, ClaimsError>>()?)
+        Ok(judged.collect::<Result<Vec<ClaimOutcome>, ClaimsError>>()?)
     };
     if let Some(other) = other.as_ref().filter(|_| counted.other.is_empty()) {
         let runs = run_all(&jobs, &|job| run(&(other.of)(job), Costs::Chosen), watch);
         if runs.len() < jobs.len() {
             return Ok(());
         }
-        let verdicts = |outcome: Outcome| (outcome.id, outcome.conditions.iter().map(|it| it.verdict).collect());
+        let verdicts = |outcome: ClaimOutcome| (outcome.id, outcome.conditions.iter().map(|it| it.verdict).collect());
         counted.other = judged(&runs, 0)?.into_iter().map(verdicts).collect();
         each(&counted)?;
     }
@@ -299,12 +299,12 @@ mod tests {
     use super::*;
     use crate::Check;
 
-    fn outcome(id: &str, verdicts: &[Verdict]) -> Outcome {
+    fn outcome(id: &str, verdicts: &[Verdict]) -> ClaimOutcome {
         let text = format!("[[claim]]\nid = '{id}'\nkind = 'order'\nsource = 's'\nsays = 'x'\n");
         let condition = "[[claim.condition]]\nquantity = 'a'\nwhat = 'a'\nabove = 0\n";
         let claims = crate::Claims::parse("c.toml", &(text + &condition.repeat(verdicts.len()))).unwrap();
         let found = crate::Findings::words("").with_number("a", 1.0);
-        let mut outcome = Outcome::of("c.toml", &claims.all[0], Ok(found), String::new()).unwrap();
+        let mut outcome = ClaimOutcome::of("c.toml", &claims.all[0], Ok(found), String::new()).unwrap();
         for (condition, verdict) in outcome.conditions.iter_mut().zip(verdicts) {
             condition.verdict = *verdict;
             condition.checks = vec![Check { holds: verdict.is_met(), says: String::new() }];

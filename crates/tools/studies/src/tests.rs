@@ -81,7 +81,7 @@ pub(super) fn every_condition_can_fail<J: StudyRun, A: Send>(
     for Case { claim, sound, .. } in cases {
         let conditions = &paper.claims.get(claim).unwrap().conditions;
         let mut unbroken: BTreeSet<&str> = conditions.iter().map(|condition| condition.quantity.as_str()).collect();
-        let mut note = |broken: Outcome| {
+        let mut note = |broken: ClaimOutcome| {
             for quantity in failed(&broken) {
                 unbroken.remove(quantity.as_str());
             }
@@ -105,7 +105,7 @@ pub(super) fn every_condition_can_fail<J: StudyRun, A: Send>(
 }
 
 /// The quantities whose conditions do not hold, each once.
-fn failed(outcome: &Outcome) -> Vec<String> {
+fn failed(outcome: &ClaimOutcome) -> Vec<String> {
     let mut failed: Vec<String> = Vec::new();
     for condition in outcome.conditions.iter().filter(|condition| !condition.verdict.is_met()) {
         if !failed.contains(&condition.quantity) {
@@ -118,7 +118,7 @@ fn failed(outcome: &Outcome) -> Vec<String> {
 /// The quantities whose conditions `findings` fail.
 pub(super) fn failing(paper: &Result<Paper, ClaimsError>, id: &str, findings: Findings) -> Vec<String> {
     let claims = &paper.as_ref().unwrap_or_else(|error| panic!("{error}")).claims;
-    let judged = Outcome::of(claims.file, claims.get(id).unwrap(), Ok(findings), String::new());
+    let judged = ClaimOutcome::of(claims.file, claims.get(id).unwrap(), Ok(findings), String::new());
     failed(&judged.unwrap_or_else(|error| panic!("{error}")))
 }
 
@@ -127,7 +127,7 @@ fn outcome<J: StudyRun, A: Send>(
     paper: &Paper,
     id: &str,
     made_up: &(dyn Fn(&J) -> A + Sync),
-) -> Outcome {
+) -> ClaimOutcome {
     let study = studies.iter().find(|study| study.claims.contains(&id)).unwrap();
     let interrupted = AtomicBool::new(false);
     let watch = Watch { progress: &|_| {}, interrupted: &interrupted, threads: 1 };
@@ -207,13 +207,13 @@ fn past_any_bound_a_claim_is_missed() {
                     let name: &'static str = condition.quantity.clone().leak();
                     let alone = Claim { conditions: vec![condition.clone()], ..claim.clone() };
                     let findings = Ok(Findings::words("").with(name, found));
-                    let outcome = Outcome::of(paper.claims.file, &alone, findings, String::new()).unwrap();
+                    let outcome = ClaimOutcome::of(paper.claims.file, &alone, findings, String::new()).unwrap();
                     assert!(!outcome.verdict.is_met(), "{} {name} {past}", claim.id);
                     assert!(!outcome.conditions[0].checks[0].holds, "{} {name} {past}", claim.id);
                 }
                 let nothing = Ok(Findings::words("").with(condition.quantity.clone().leak(), []));
                 let alone = Claim { conditions: vec![condition.clone()], ..claim.clone() };
-                let outcome = Outcome::of(paper.claims.file, &alone, nothing, String::new()).unwrap();
+                let outcome = ClaimOutcome::of(paper.claims.file, &alone, nothing, String::new()).unwrap();
                 assert!(!outcome.verdict.is_met(), "{}: nothing was checked", claim.id);
             }
         }
@@ -242,7 +242,7 @@ fn one_of_each() -> Reproduction {
         let mut claim = read.unwrap_or_else(|error| panic!("{error}")).all.remove(0);
         claim.rule_changed = (id == "p.a").then(|| "it was stricter".to_string());
         let found = slope.map(|slope| Findings::words("so").with_number("slope", slope));
-        Outcome::of("c.toml", &claim, found.map_err(|()| MissingAnswer::NotRun("it".to_string())), String::new())
+        ClaimOutcome::of("c.toml", &claim, found.map_err(|()| MissingAnswer::NotRun("it".to_string())), String::new())
             .unwrap()
     });
     Reproduction { outcomes: outcomes.collect(), html: String::new(), interrupted: false }

@@ -5,7 +5,9 @@ use std::sync::atomic::AtomicBool;
 use machines::{Description, describe};
 use proptest::prelude::*;
 
-use maquette_tuning::calibrate::{Calibration, CalibrationError, Effort, Outcome, Parameter, Progress, parse};
+use maquette_tuning::calibrate::{
+    Calibration, CalibrationError, CalibrationOutcome, Effort, Parameter, Progress, parse,
+};
 
 /// A file of times without the times, each in place of `?`.
 const PROGRAMS: &str = "\
@@ -51,7 +53,7 @@ fn fit(
     description: &Description,
     times: &str,
     parameters: &[&str],
-) -> Result<(Calibration, Outcome), CalibrationError> {
+) -> Result<(Calibration, CalibrationOutcome), CalibrationError> {
     let nodes = description.resolve().unwrap().nodes;
     let calibration = Calibration {
         description: description.clone(),
@@ -65,7 +67,7 @@ fn fit(
 }
 
 #[track_caller]
-fn assert_found(outcome: &Outcome, wanted: &[f64], share: f64) {
+fn assert_found(outcome: &CalibrationOutcome, wanted: &[f64], share: f64) {
     for (estimate, wanted) in outcome.estimates.iter().zip(wanted) {
         assert!((estimate.value / wanted - 1.0).abs() < share, "{estimate:?}, wanted {wanted}");
         assert!(!estimate.at_bound);

@@ -4,14 +4,14 @@ use quantities::Duration;
 
 use experiment::Provenance;
 use report::terminal::{Side, columns, rounded, signed_percent};
-use tuning::calibrate::{Calibration, Estimate, FittedTime, Outcome};
+use tuning::calibrate::{Calibration, CalibrationOutcome, Estimate, FittedTime};
 
 /// The fit and its data.
 pub(super) struct Report<'a> {
     pub(super) machine: &'a str,
     pub(super) experiment: &'a Provenance,
     pub(super) calibration: &'a Calibration,
-    pub(super) outcome: &'a Outcome,
+    pub(super) outcome: &'a CalibrationOutcome,
 }
 
 impl Report<'_> {

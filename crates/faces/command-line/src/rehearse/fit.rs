@@ -7,7 +7,7 @@ use experiment::parallel::{Watch, map};
 use formats::interrupt;
 use machines::Description;
 use quantities::Duration;
-use tuning::calibrate::{Calibration, CalibrationError, Effort, Outcome};
+use tuning::calibrate::{Calibration, CalibrationError, CalibrationOutcome, Effort};
 use tuning::rehearsal::{FittedMachine, MeasuredProgram, PredictedState, Prediction, Predictions, Scaled, States};
 
 use super::plan::Plan;
@@ -33,14 +33,14 @@ pub(super) struct Fit {
 /// Where the description in a state comes from.
 pub(super) enum Origin {
     /// It was fitted to the programs that were measured in it.
-    Fitted(Box<(Calibration, Outcome)>),
+    Fitted(Box<(Calibration, CalibrationOutcome)>),
     /// Too few were, so that it is the one fitted in the first state, scaled.
     Scaled(Scaled),
 }
 
 impl Fit {
     /// The fit, if there is one in this state.
-    pub(super) fn fitted(&self) -> Option<(&Calibration, &Outcome)> {
+    pub(super) fn fitted(&self) -> Option<(&Calibration, &CalibrationOutcome)> {
         match &self.origin {
             Origin::Fitted(fit) => Some((&fit.0, &fit.1)),
             Origin::Scaled(_) => None,

@@ -149,7 +149,7 @@ fn at_most(question: &Question, count: u32, source: &str) -> Result<(), Failure>
 }
 
 /// The facts about a fit, in words.
-fn fit_text(outcome: &tuning::calibrate::Outcome) -> Vec<(String, String)> {
+fn fit_text(outcome: &tuning::calibrate::CalibrationOutcome) -> Vec<(String, String)> {
     let value = |estimate: &tuning::calibrate::Estimate| {
         let error = estimate.confidence.map(|half| format!(" \u{b1} {}", estimate.parameter.text_of_error(half)));
         let bound = if estimate.at_bound { ", at an end of its range" } else { "" };

@@ -15,7 +15,7 @@ use super::quantity::whole;
 use super::{CommandOutput, cores, print};
 use formats::interrupt;
 use formats::output::{Unwritable, WholeFile};
-use studies::{Outcome, PaperName, Progress, RunCache, Watch};
+use studies::{ClaimOutcome, PaperName, Progress, RunCache, Watch};
 
 use cache::CachedRuns;
 
@@ -71,7 +71,7 @@ impl Arguments {
             bar.show(share, format!("{done} of {total} runs"));
         };
         let watch = Watch { progress: &progress, interrupted: interrupt::flag(), threads };
-        let judged = |outcomes: &[Outcome]| {
+        let judged = |outcomes: &[ClaimOutcome]| {
             if !as_json {
                 // A reader that has stopped reading does not mind; the report is written all the same.
                 let _ = bar.aside(|| print(&studies::verdicts(outcomes)));

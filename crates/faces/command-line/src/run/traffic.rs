@@ -6,7 +6,7 @@ use clap::Args;
 use machines::model::{FlitNetwork, Machine};
 use quantities::Duration;
 use serde_json::json;
-use virtual_worlds::flit::traffic::{Distribution, Estimate, Evidence, Load, Outcome, Phase, Progress, Verdict};
+use virtual_worlds::flit::traffic::{Distribution, Estimate, Evidence, Load, Phase, Progress, TrafficOutcome, Verdict};
 
 use super::summary::section;
 use crate::CommandOutput;
@@ -84,7 +84,13 @@ fn progress_text(progress: Progress) -> String {
     format!("{phase}, {} cycles", progress.cycles)
 }
 
-fn text(machine: &Machine, network: &FlitNetwork, load: &Load, outcome: &Outcome, experiment: &Provenance) -> String {
+fn text(
+    machine: &Machine,
+    network: &FlitNetwork,
+    load: &Load,
+    outcome: &TrafficOutcome,
+    experiment: &Provenance,
+) -> String {
     let Load { pattern, rate, packet, .. } = load;
     let mut text = format!("{pattern} traffic on {} (rate {rate}, packet {packet} flits)\n", machine.name);
     text += &format!("{}\n", experiment.line());
@@ -140,7 +146,7 @@ fn latencies(cycle: Duration, whole: &Distribution, network: &Distribution) -> S
     columns(sides, &rows)
 }
 
-fn busiest(network: &FlitNetwork, outcome: &Outcome) -> String {
+fn busiest(network: &FlitNetwork, outcome: &TrafficOutcome) -> String {
     let mut used: Vec<(usize, f64)> = outcome.utilisation.iter().copied().enumerate().collect();
     used.retain(|(_, share)| *share > 0.0);
     // Shares of flits in thousandths of a percent: equal ones stay in the order of their numbers.

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use endpoint::Message;
-use maquette_linear_hash::{Key, Operation, Outcome, Request, ScanAnswer, Server, ServerOutput, ToClient, ToServer};
+use maquette_linear_hash::{
+    Key, Operation, OperationOutcome, Request, ScanAnswer, Server, ServerOutput, ToClient, ToServer,
+};
 
 /// A server's fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +28,7 @@ pub struct Suspect {
     pub server: Server,
     fault: Option<Fault>,
     /// The result of the last get of each key.
-    found: BTreeMap<Key, Outcome>,
+    found: BTreeMap<Key, OperationOutcome>,
 }
 
 impl Suspect {
@@ -59,7 +61,7 @@ impl Suspect {
         }
     }
 
-    fn answer(&mut self, operation: &Operation, outcome: &mut Outcome) {
+    fn answer(&mut self, operation: &Operation, outcome: &mut OperationOutcome) {
         if let (Some(Fault::ReadsWhatWas), Operation::Get(key)) = (self.fault, operation) {
             let was = self.found.insert(key.clone(), outcome.clone());
             *outcome = was.unwrap_or(outcome.clone());

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use endpoint::Message;
 use maquette_linear_hash::{
-    Body, Client, ClientOutput, Growth, Key, KeyValue, Operation, Outcome, Request, Scan, ScanKind, ScanOutput,
-    ScanRequest, Server, ServerOutput, Table, ToClient, ToServer, h,
+    Body, Client, ClientOutput, Growth, Key, KeyValue, Operation, OperationOutcome, Request, Scan, ScanKind,
+    ScanOutput, ScanRequest, Server, ServerOutput, Table, ToClient, ToServer, h,
 };
 use quantities::splitmix64::Draws;
 use quantities::{Duration, Time};
@@ -388,13 +388,13 @@ impl Simulation {
     }
 }
 
-fn seen(operation: Operation, outcome: Outcome) -> Seen {
+fn seen(operation: Operation, outcome: OperationOutcome) -> Seen {
     match (operation, outcome) {
-        (Operation::Insert(_, new), Outcome::Is(stored)) => Seen::Insert(value(&new), stored),
-        (Operation::Put(_, new), Outcome::Found(old)) => Seen::Put(value(&new), old.as_ref().map(value)),
-        (Operation::Get(_), Outcome::Found(found)) => Seen::Get(found.as_ref().map(value)),
-        (Operation::Remove(_), Outcome::Found(found)) => Seen::Remove(found.as_ref().map(value)),
-        (Operation::Contains(_), Outcome::Is(found)) => Seen::Contains(found),
+        (Operation::Insert(_, new), OperationOutcome::Is(stored)) => Seen::Insert(value(&new), stored),
+        (Operation::Put(_, new), OperationOutcome::Found(old)) => Seen::Put(value(&new), old.as_ref().map(value)),
+        (Operation::Get(_), OperationOutcome::Found(found)) => Seen::Get(found.as_ref().map(value)),
+        (Operation::Remove(_), OperationOutcome::Found(found)) => Seen::Remove(found.as_ref().map(value)),
+        (Operation::Contains(_), OperationOutcome::Is(found)) => Seen::Contains(found),
         (operation, outcome) => unreachable!("{outcome:?} of {operation:?}"),
     }
 }

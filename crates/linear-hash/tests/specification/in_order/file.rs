@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use maquette_linear_hash::{
-    Extent, Growth, Key, Operation, Outcome, Request, ScanRequest, Server, ServerOutput, ToClient, ToServer,
+    Extent, Growth, Key, Operation, OperationOutcome, Request, ScanRequest, Server, ServerOutput, ToClient, ToServer,
 };
 
 /// A file, and one client that knows all of it.
@@ -73,7 +73,7 @@ impl File {
     }
 
     /// Sends a request of the client that knows all of the file to the server that has the key; returns the answer.
-    pub fn ask(&mut self, key: u64, operation: impl FnOnce(Key) -> Operation) -> Outcome {
+    pub fn ask(&mut self, key: u64, operation: impl FnOnce(Key) -> Operation) -> OperationOutcome {
         let (c, number) = ((self.hash)(key), self.requests);
         self.requests += 1;
         let request = Request { client: 0, number, c, operation: operation(key.to_le_bytes().into()), forwards: 0 };
@@ -84,7 +84,7 @@ impl File {
     }
 
     /// Sends a request, and delivers all messages that result from it.
-    pub fn request(&mut self, key: u64, operation: impl FnOnce(Key) -> Operation) -> Outcome {
+    pub fn request(&mut self, key: u64, operation: impl FnOnce(Key) -> Operation) -> OperationOutcome {
         let outcome = self.ask(key, operation);
         self.settle();
         outcome

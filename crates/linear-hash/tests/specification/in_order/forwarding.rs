@@ -2,7 +2,7 @@
 
 use endpoint::Message;
 use maquette_linear_hash::{
-    Client, ClientOutput, EntryPlace, Extent, Growth, Operation, Outcome, Request, Server, ToClient, h,
+    Client, ClientOutput, EntryPlace, Extent, Growth, Operation, OperationOutcome, Request, Server, ToClient, h,
 };
 use quantities::{Duration, Time};
 
@@ -83,7 +83,7 @@ fn sends(file: &mut File, client: &mut Client, c: u64) -> u32 {
                 outputs.extend(messages.into_iter().filter_map(|message| client.take(Time::ZERO, message)));
             }
             Some(ClientOutput::Done(outcome)) => {
-                assert_eq!(outcome, Outcome::Is(false));
+                assert_eq!(outcome, OperationOutcome::Is(false));
                 return sent;
             }
             None => panic!("nobody answers"),

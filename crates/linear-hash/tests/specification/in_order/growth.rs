@@ -1,7 +1,7 @@
 //! How full the servers are while a file grows and shrinks, when every message arrives at once.
 
 use endpoint::Message;
-use maquette_linear_hash::{Growth, Key, Operation, Outcome};
+use maquette_linear_hash::{Growth, Key, Operation, OperationOutcome};
 
 use super::file::{File, uniform};
 
@@ -73,14 +73,14 @@ fn bodies_larger_than_a_chunk_are_split_off_and_taken_over() {
         let growth = Growth { capacity: 20, shrink: Some(0.4), chunk, ..growth() };
         let mut file = File::new(growth, uniform);
         for key in 0..60 {
-            assert_eq!(file.request(key, |it| Operation::Insert(it, body(key))), Outcome::Is(true));
+            assert_eq!(file.request(key, |it| Operation::Insert(it, body(key))), OperationOutcome::Is(true));
         }
         assert!(file.size() >= 4, "{}", file.size());
         for key in 0..60 {
-            assert_eq!(file.request(key, Operation::Get), Outcome::Found(Some(body(key))));
+            assert_eq!(file.request(key, Operation::Get), OperationOutcome::Found(Some(body(key))));
         }
         for key in 0..60 {
-            assert_eq!(file.request(key, Operation::Remove), Outcome::Found(Some(body(key))));
+            assert_eq!(file.request(key, Operation::Remove), OperationOutcome::Found(Some(body(key))));
         }
         assert!(file.size() == 1 && file.merges() >= 3);
         let largest_bucket = 8 * (4 << 20);

@@ -1,7 +1,7 @@
 //! The effects and answers of operations, and that a repeated request is not applied twice.
 
 use endpoint::Message;
-use maquette_linear_hash::{Extent, Growth, Key, Operation, Outcome, Request, ToClient};
+use maquette_linear_hash::{Extent, Growth, Key, Operation, OperationOutcome, Request, ToClient};
 
 use super::file::{File, uniform};
 
@@ -20,19 +20,19 @@ fn key(number: u64) -> Key {
 #[test]
 fn a_key_is_there_once_and_insert_leaves_what_is_there_while_put_replaces_it() {
     let mut file = File::new(growth(), uniform);
-    let found = |value| Outcome::Found(Some(body(value)));
+    let found = |value| OperationOutcome::Found(Some(body(value)));
     let steps = [
-        (Operation::Get as fn(Key) -> Operation, Outcome::Found(None)),
-        (Operation::Contains, Outcome::Is(false)),
-        (Operation::Remove, Outcome::Found(None)),
-        (|key| Operation::Insert(key, body(1)), Outcome::Is(true)),
-        (|key| Operation::Insert(key, body(2)), Outcome::Is(false)),
+        (Operation::Get as fn(Key) -> Operation, OperationOutcome::Found(None)),
+        (Operation::Contains, OperationOutcome::Is(false)),
+        (Operation::Remove, OperationOutcome::Found(None)),
+        (|key| Operation::Insert(key, body(1)), OperationOutcome::Is(true)),
+        (|key| Operation::Insert(key, body(2)), OperationOutcome::Is(false)),
         (Operation::Get, found(1)),
         (|key| Operation::Put(key, body(3)), found(1)),
-        (Operation::Contains, Outcome::Is(true)),
+        (Operation::Contains, OperationOutcome::Is(true)),
         (Operation::Remove, found(3)),
-        (Operation::Remove, Outcome::Found(None)),
-        (|key| Operation::Put(key, body(4)), Outcome::Found(None)),
+        (Operation::Remove, OperationOutcome::Found(None)),
+        (|key| Operation::Put(key, body(4)), OperationOutcome::Found(None)),
         (Operation::Get, found(4)),
     ];
     for (number, (operation, outcome)) in steps.into_iter().enumerate() {
@@ -48,7 +48,7 @@ fn give(file: &mut File, request: &Request) -> Option<ToClient> {
     messages
 }
 
-fn reply(number: u64, outcome: Outcome) -> Option<ToClient> {
+fn reply(number: u64, outcome: OperationOutcome) -> Option<ToClient> {
     Some(ToClient::Reply { number, outcome, forwards: 0 })
 }
 
@@ -60,17 +60,17 @@ fn a_request_that_comes_again_is_answered_as_before_and_changes_nothing() {
         Request { client, number, c: uniform(7), operation, forwards: 0 }
     };
     let remove = |client, number| Request { operation: Operation::Remove(key(7)), ..put(client, number, 0) };
-    assert_eq!(give(&mut file, &put(1, 0, 1)), reply(0, Outcome::Found(None)));
-    assert_eq!(give(&mut file, &put(1, 0, 1)), reply(0, Outcome::Found(None)));
-    assert_eq!(give(&mut file, &put(2, 0, 2)), reply(0, Outcome::Found(Some(body(1)))));
+    assert_eq!(give(&mut file, &put(1, 0, 1)), reply(0, OperationOutcome::Found(None)));
+    assert_eq!(give(&mut file, &put(1, 0, 1)), reply(0, OperationOutcome::Found(None)));
+    assert_eq!(give(&mut file, &put(2, 0, 2)), reply(0, OperationOutcome::Found(Some(body(1)))));
     // Late, after another client's operation.
-    assert_eq!(give(&mut file, &put(1, 0, 1)), reply(0, Outcome::Found(None)));
-    assert_eq!(file.request(7, Operation::Get), Outcome::Found(Some(body(2))));
-    assert_eq!(give(&mut file, &remove(1, 1)), reply(1, Outcome::Found(Some(body(2)))));
-    assert_eq!(give(&mut file, &remove(1, 1)), reply(1, Outcome::Found(Some(body(2)))));
+    assert_eq!(give(&mut file, &put(1, 0, 1)), reply(0, OperationOutcome::Found(None)));
+    assert_eq!(file.request(7, Operation::Get), OperationOutcome::Found(Some(body(2))));
+    assert_eq!(give(&mut file, &remove(1, 1)), reply(1, OperationOutcome::Found(Some(body(2)))));
+    assert_eq!(give(&mut file, &remove(1, 1)), reply(1, OperationOutcome::Found(Some(body(2)))));
     // So late that its client has moved on.
     assert_eq!(give(&mut file, &put(1, 0, 1)), None);
-    assert_eq!(file.request(7, Operation::Contains), Outcome::Is(false));
+    assert_eq!(file.request(7, Operation::Contains), OperationOutcome::Is(false));
 }
 
 /// Even if the key has moved to another server meanwhile, and back.
@@ -87,12 +87,12 @@ fn servers_that_take_over_keys_know_of_requests_that_were_answered() {
         let entries = file.entries();
         for client in clients.clone() {
             assert_eq!(give(file, &older(client)), None);
-            assert_eq!(give(file, &insert(client)), reply(5, Outcome::Is(true)));
+            assert_eq!(give(file, &insert(client)), reply(5, OperationOutcome::Is(true)));
         }
         assert_eq!(file.entries(), entries);
     };
     for client in clients.clone() {
-        assert_eq!(give(&mut file, &insert(client)), reply(5, Outcome::Is(true)));
+        assert_eq!(give(&mut file, &insert(client)), reply(5, OperationOutcome::Is(true)));
         if client.is_multiple_of(7) {
             (1..=client).for_each(|client| drop(give(&mut file, &insert(client))));
             assert_eq!(file.entries(), client);

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::flow::Flow;
-use crate::model::{Channel, FlitNetwork, Place};
+use crate::model::{Channel, ChannelEnd, FlitNetwork};
 
 /// The most channels of a network whose bisection is worked out.
 const MOST_CHANNELS: usize = 1 << 18;
@@ -41,8 +41,8 @@ pub struct Bisection {
 /// half.
 pub fn halvings(network: &FlitNetwork) -> Vec<(&'static str, Vec<usize>)> {
     let place = |node: &usize| match network.channels[network.injection[*node].0 as usize].to {
-        Place::Router(home) => network.routers[home.0 as usize].position,
-        Place::Node(_) => (0.0, 0.0),
+        ChannelEnd::Router(home) => network.routers[home.0 as usize].position,
+        ChannelEnd::Node(_) => (0.0, 0.0),
     };
     let by = |first: fn((f32, f32)) -> f32, second: fn((f32, f32)) -> f32| {
         let mut order: Vec<usize> = (0..network.injection.len()).collect();
@@ -115,13 +115,13 @@ fn cut(network: &FlitNetwork, half: &[usize], weight: impl Fn(&Channel) -> u64) 
     let mut flow = Flow::new(routers + 2);
     for channel in &network.channels {
         match (channel.from, channel.to) {
-            (Place::Router(current), Place::Router(there)) => {
+            (ChannelEnd::Router(current), ChannelEnd::Router(there)) => {
                 flow.edge(current.0 as usize, there.0 as usize, weight(channel));
             }
-            (Place::Node(node), Place::Router(home)) if in_half[node.0 as usize] => {
+            (ChannelEnd::Node(node), ChannelEnd::Router(home)) if in_half[node.0 as usize] => {
                 flow.edge(from, home.0 as usize, weight(channel));
             }
-            (Place::Router(home), Place::Node(node)) if !in_half[node.0 as usize] => {
+            (ChannelEnd::Router(home), ChannelEnd::Node(node)) if !in_half[node.0 as usize] => {
                 flow.edge(home.0 as usize, to, weight(channel));
             }
             _ => {}

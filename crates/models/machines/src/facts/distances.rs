@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use super::zero_load::Hop;
-use crate::model::{ChannelId, FlitNetwork, NodeId, Place, RouterId};
+use crate::model::{ChannelEnd, ChannelId, FlitNetwork, NodeId, RouterId};
 use crate::routing::{AtRest, RouteState};
 
 /// Most routers times destination routers that are examined.
@@ -80,7 +80,7 @@ struct Home {
 fn homes(network: &FlitNetwork) -> Vec<Home> {
     let mut of_nodes: Vec<(RouterId, NodeId)> = Vec::with_capacity(network.injection.len());
     for (node, &channel) in (0..).map(NodeId).zip(&network.injection) {
-        if let Place::Router(home) = network.channels[channel.0 as usize].to {
+        if let ChannelEnd::Router(home) = network.channels[channel.0 as usize].to {
             of_nodes.push((home, node));
         }
     }
@@ -175,8 +175,8 @@ impl<'a> Trails<'a> {
             let channel = self.network.routing.step(&rest.view(at, source, destination), &mut state).options()[0];
             path.push((at, channel));
             match self.network.channels[channel.0 as usize].to {
-                Place::Router(next) => at = next,
-                Place::Node(_) => break END,
+                ChannelEnd::Router(next) => at = next,
+                ChannelEnd::Node(_) => break END,
             }
         };
         for (router, channel) in path.drain(..).rev() {

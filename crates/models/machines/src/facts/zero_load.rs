@@ -2,7 +2,7 @@
 
 use quantities::Duration;
 
-use crate::model::{Channel, ChannelId, FlitNetwork, Place, Switching};
+use crate::model::{Channel, ChannelEnd, ChannelId, FlitNetwork, Switching};
 
 /// The properties of a channel that matter on a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,9 +20,9 @@ impl Hop {
         let Channel { to, flit_time, wire_latency, credit_latency, buffer, .. } = network.channels[channel.0 as usize];
         let (delay, credit_latency) = match (to, network.switching) {
             // A sink takes a flit on arrival and returns its credit at once.
-            (Place::Node(_), _) => (Duration::ZERO, Duration::ZERO),
-            (Place::Router(_), Switching::Software { per_packet }) => (per_packet, credit_latency),
-            (Place::Router(router), _) => (network.routers[router.0 as usize].routing_delay, credit_latency),
+            (ChannelEnd::Node(_), _) => (Duration::ZERO, Duration::ZERO),
+            (ChannelEnd::Router(_), Switching::Software { per_packet }) => (per_packet, credit_latency),
+            (ChannelEnd::Router(router), _) => (network.routers[router.0 as usize].routing_delay, credit_latency),
         };
         Hop { flit_time, wire_latency, credit_latency, buffer, delay }
     }

@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use super::{LeastTimes, NetworkModel, RankTraffic};
 use crate::facts::{self, Facts};
 use crate::model::{
-    Acknowledged, Arbitration, Channel, ChannelId, FlitNetwork, NodeCosts, NodeId, Place, Protocol, Router, SendMode,
-    Switching,
+    Acknowledged, Arbitration, Channel, ChannelEnd, ChannelId, FlitNetwork, NodeCosts, NodeId, Protocol, Router,
+    SendMode, Switching,
 };
 
 impl NetworkModel for Arc<FlitNetwork> {
@@ -124,11 +124,11 @@ enum End {
     Router(u32),
 }
 
-impl From<Place> for End {
-    fn from(place: Place) -> End {
+impl From<ChannelEnd> for End {
+    fn from(place: ChannelEnd) -> End {
         match place {
-            Place::Node(node) => End::Node(node.0),
-            Place::Router(router) => End::Router(router.0),
+            ChannelEnd::Node(node) => End::Node(node.0),
+            ChannelEnd::Router(router) => End::Router(router.0),
         }
     }
 }

@@ -5,7 +5,7 @@ use quantities::{Bytes, Duration, Rate};
 use super::{bounded, listed, missing};
 use crate::description::fields::{Channels, Line as LineFields};
 use crate::error::Fault;
-use crate::model::{Channel, Place};
+use crate::model::{Channel, ChannelEnd};
 use crate::topology::{ChannelClass, Kind, OwnLine, Plan, Topology};
 
 /// The most slots of a buffer.
@@ -37,8 +37,8 @@ pub(super) fn channels(kinds: &Kinds, virtual_channels: u32, plan: &mut Plan) ->
             planned.shrink_to_fit();
         }
         let input_port = match channel.to {
-            Place::Node(_) => 0,
-            Place::Router(router) => {
+            ChannelEnd::Node(_) => 0,
+            ChannelEnd::Router(router) => {
                 let port = &mut ports[router.0 as usize];
                 *port += 1;
                 *port - 1

@@ -14,7 +14,7 @@
 
 use std::cell::{Cell, RefCell};
 
-use crate::model::{ChannelId, FlitNetwork, NodeId, Place, RouterId};
+use crate::model::{ChannelEnd, ChannelId, FlitNetwork, NodeId, RouterId};
 use crate::routing::{Load, NetworkView, PacketHeader, RouteState, RouterView};
 
 /// A virtual channel: a channel, and which of those on its wire.
@@ -66,8 +66,8 @@ pub(super) fn cycle_among(network: &FlitNetwork, nodes: &[NodeId]) -> Option<Vec
 fn representatives(network: &FlitNetwork, nodes: &[NodeId]) -> Vec<NodeId> {
     let mut taken = vec![false; network.routers.len()];
     let is_new = |node: &NodeId| match network.channels[network.injection[node.0 as usize].0 as usize].to {
-        Place::Router(home) => !std::mem::replace(&mut taken[home.0 as usize], true),
-        Place::Node(_) => false,
+        ChannelEnd::Router(home) => !std::mem::replace(&mut taken[home.0 as usize], true),
+        ChannelEnd::Node(_) => false,
     };
     nodes.iter().copied().filter(is_new).collect()
 }
@@ -91,7 +91,7 @@ impl Dependencies<'_> {
         let begin = |source: &NodeId| (first(source), *source, RouteState::default());
         let mut ahead: Vec<(usize, NodeId, RouteState)> = sources.iter().map(begin).collect();
         while let Some((held, source, state)) = ahead.pop() {
-            let Place::Router(at) = network.channels[held / self.virtual_channels].to else {
+            let ChannelEnd::Router(at) = network.channels[held / self.virtual_channels].to else {
                 continue;
             };
             if self.was_seen(held, destination, state) {

@@ -1,6 +1,6 @@
 //! Which routers the channels of a plan lead to.
 
-use crate::model::{ChannelId, Place};
+use crate::model::{ChannelEnd, ChannelId};
 use crate::topology::Plan;
 
 /// For every router, its channels to other routers, in the order of their numbers.
@@ -14,7 +14,7 @@ impl Neighbours {
         let mut out = vec![Vec::new(); plan.routers.len()];
         let mut into = vec![Vec::new(); plan.routers.len()];
         for (number, channel) in plan.channels.iter().enumerate() {
-            if let (Place::Router(from), Place::Router(to)) = (channel.from, channel.to) {
+            if let (ChannelEnd::Router(from), ChannelEnd::Router(to)) = (channel.from, channel.to) {
                 let number = ChannelId(number as u32);
                 out[from.0 as usize].push((number, to.0 as usize));
                 into[to.0 as usize].push((number, from.0 as usize));

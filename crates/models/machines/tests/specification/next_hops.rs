@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use maquette_machines::model::{FlitNetwork, Interconnect, NodeId, Place, RouterId};
+use maquette_machines::model::{ChannelEnd, FlitNetwork, Interconnect, NodeId, RouterId};
 use maquette_machines::routing::{AtRest, RouteState, Step};
 use maquette_machines::{Description, Error};
 
@@ -31,7 +31,7 @@ fn lengths(network: &FlitNetwork, source: u32, destination: u32) -> (usize, usiz
     let mut ahead = vec![(network.injection[source.0 as usize], 1)];
     let (mut least, mut most) = (usize::MAX, 0);
     while let Some((channel, length)) = ahead.pop() {
-        let Place::Router(at) = network.channels[channel.0 as usize].to else {
+        let ChannelEnd::Router(at) = network.channels[channel.0 as usize].to else {
             (least, most) = (least.min(length), most.max(length));
             continue;
         };

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use maquette_machines::Description;
-use maquette_machines::model::{ChannelId, FlitNetwork, Interconnect, Place};
+use maquette_machines::model::{ChannelEnd, ChannelId, FlitNetwork, Interconnect};
 use maquette_machines::routing::deadlock::dependency_cycle;
 use maquette_machines::routing::{NetworkView, OwnRule, RouteState, RouterView, Routing, Step};
 
@@ -57,7 +57,7 @@ fn network(onward: u16) -> FlitNetwork {
     let mut network = Arc::unwrap_or_clone(network);
     let mut links = vec![ChannelId(u32::MAX); (ROUTERS * ROUTERS) as usize];
     for (number, channel) in (0..).map(ChannelId).zip(&network.channels) {
-        if let (Place::Router(from), Place::Router(to)) = (channel.from, channel.to) {
+        if let (ChannelEnd::Router(from), ChannelEnd::Router(to)) = (channel.from, channel.to) {
             links[(from.0 * ROUTERS + to.0) as usize] = number;
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use maquette_machines::Description;
-use maquette_machines::model::{ChannelId, FlitNetwork, Interconnect, NodeId, Place};
+use maquette_machines::model::{ChannelEnd, ChannelId, FlitNetwork, Interconnect, NodeId};
 use maquette_machines::routing::deadlock::dependency_cycle;
 use maquette_machines::routing::{AtRest, RouteState, Step};
 use proptest::prelude::*;
@@ -97,11 +97,11 @@ fn arrives(network: &FlitNetwork, source: NodeId, destination: NodeId, mut pick:
     loop {
         assert!(route.len() <= network.channels.len(), "it goes round");
         match network.channels[route[route.len() - 1].0 as usize].to {
-            Place::Node(node) => {
+            ChannelEnd::Node(node) => {
                 assert_eq!(node, destination);
                 return route;
             }
-            Place::Router(at) => {
+            ChannelEnd::Router(at) => {
                 let next = match network.routing.step(&rest.view(at, source, destination), &mut state) {
                     Step::Only(channel) => channel,
                     Step::Choose { options, fixed } => {
@@ -110,7 +110,7 @@ fn arrives(network: &FlitNetwork, source: NodeId, destination: NodeId, mut pick:
                         options[pick % options.len()]
                     }
                 };
-                assert_eq!(network.channels[next.0 as usize].from, Place::Router(at));
+                assert_eq!(network.channels[next.0 as usize].from, ChannelEnd::Router(at));
                 route.push(next);
             }
         }
@@ -128,7 +128,7 @@ proptest! {
             prop_assert!(ports.insert((channel.to, channel.input_port)), "two channels at one port");
         }
         for (node, (&into, &out)) in network.injection.iter().zip(&network.ejection).enumerate() {
-            let node = Place::Node(NodeId(node as u32));
+            let node = ChannelEnd::Node(NodeId(node as u32));
             prop_assert_eq!(network.channels[into.0 as usize].from, node);
             prop_assert_eq!(network.channels[out.0 as usize].to, node);
         }
@@ -180,9 +180,9 @@ proptest! {
         let text = format!("[routing]\nrule = \"{rule}\"\n[topology.dragonfly]\n{sizes}\n{}", with_virtual_channels(count));
         let network = resolved(&text).unwrap();
         prop_assert_eq!(dependency_cycle(&network), None);
-        let group = |place: Place| match place {
-            Place::Router(router) => router.0 / a,
-            Place::Node(node) => node.0 / p / a,
+        let group = |place: ChannelEnd| match place {
+            ChannelEnd::Router(router) => router.0 / a,
+            ChannelEnd::Node(node) => node.0 / p / a,
         };
         let nodes = p * a * groups;
         let ends = (0..nodes).flat_map(|source| (0..nodes).map(move |destination| (NodeId(source), NodeId(destination))));
@@ -191,7 +191,7 @@ proptest! {
             let passed: Vec<u32> = route.iter().map(|channel| group(network.channels[channel.0 as usize].to)).collect();
             let mut visited = passed.clone();
             visited.dedup();
-            let apart = group(Place::Node(source)) != group(Place::Node(destination));
+            let apart = group(ChannelEnd::Node(source)) != group(ChannelEnd::Node(destination));
             let expected = match (apart, detours) {
                 (false, _) => 1,
                 (true, false) => 2,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use maquette_machines::Description;
-use maquette_machines::model::{FlitNetwork, Interconnect, Place, RouterId};
+use maquette_machines::model::{ChannelEnd, FlitNetwork, Interconnect, RouterId};
 
 fn network(text: &str) -> FlitNetwork {
     let rest = "\n[channels]\nrate = \"10 MB/s\"\n[routers]\nrouting_delay = \"100 ns\"\n[packet]\npayload = 128\nheader = 2\n";
@@ -20,15 +20,15 @@ fn mesh_of_clos(height: u32, stages: u32) -> FlitNetwork {
 
 /// Links between routers of the mesh, each counted once.
 fn mesh_links(network: &FlitNetwork) -> usize {
-    let in_mesh = |place: Place| match place {
-        Place::Router(RouterId(router)) => network.routers[router as usize].mesh_index.is_some(),
-        Place::Node(_) => false,
+    let in_mesh = |place: ChannelEnd| match place {
+        ChannelEnd::Router(RouterId(router)) => network.routers[router as usize].mesh_index.is_some(),
+        ChannelEnd::Node(_) => false,
     };
     network.channels.iter().filter(|channel| in_mesh(channel.from) && in_mesh(channel.to)).count() / 2
 }
 
 fn channels_at(network: &FlitNetwork, router: u32) -> usize {
-    network.channels.iter().filter(|channel| channel.to == Place::Router(RouterId(router))).count()
+    network.channels.iter().filter(|channel| channel.to == ChannelEnd::Router(RouterId(router))).count()
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn the_fat_mesh_is_four_channels_wide() {
     let cluster = |router: RouterId| network.routers[router.0 as usize].mesh_index.map(|index| index % 4);
     let mut between = [[0; 4]; 4];
     for channel in &network.channels {
-        if let (Place::Router(from), Place::Router(to)) = (channel.from, channel.to)
+        if let (ChannelEnd::Router(from), ChannelEnd::Router(to)) = (channel.from, channel.to)
             && let (Some(from), Some(to)) = (cluster(from), cluster(to))
         {
             between[from as usize][to as usize] += 1;
@@ -72,13 +72,15 @@ fn the_fat_mesh_is_four_channels_wide() {
 fn every_lower_router_of_a_clos_network_reaches_every_router_above() {
     let network = network("[topology.clos]\nheight = 2");
     for lower in 0..4 {
-        let above: Vec<Place> = network
+        let above: Vec<ChannelEnd> = network
             .channels
             .iter()
-            .filter(|channel| channel.from == Place::Router(RouterId(lower)) && matches!(channel.to, Place::Router(_)))
+            .filter(|channel| {
+                channel.from == ChannelEnd::Router(RouterId(lower)) && matches!(channel.to, ChannelEnd::Router(_))
+            })
             .map(|channel| channel.to)
             .collect();
-        assert_eq!(above, (4..8).map(|upper| Place::Router(RouterId(upper))).collect::<Vec<Place>>());
+        assert_eq!(above, (4..8).map(|upper| ChannelEnd::Router(RouterId(upper))).collect::<Vec<ChannelEnd>>());
     }
 }
 
@@ -170,7 +172,7 @@ fn groups_of_a_dragonfly_are_joined_alike() {
         assert_eq!(network.channels.len(), 2 * (all_nodes + local + count * (count - 1) / 2 * between), "{case}");
         let mut joined = vec![0; count * count];
         for channel in &network.channels {
-            if let (Place::Router(from), Place::Router(to)) = (channel.from, channel.to) {
+            if let (ChannelEnd::Router(from), ChannelEnd::Router(to)) = (channel.from, channel.to) {
                 joined[from.0 as usize / routers * count + to.0 as usize / routers] += 1;
             }
         }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use endpoint::World;
-use machines::model::{ChannelId, FlitNetwork, Interconnect, Machine, NodeId, Place, RouterId};
+use machines::model::{ChannelEnd, ChannelId, FlitNetwork, Interconnect, Machine, NodeId, RouterId};
 use maquette_virtual_worlds::flit::network::fast::Fast;
 use maquette_virtual_worlds::flit::network::reference::Reference;
 use maquette_virtual_worlds::flit::network::replay::carry;
@@ -31,7 +31,7 @@ const RING: &str = r#"
     header = 1
 "#;
 
-fn channel(network: &FlitNetwork, from: Place, to: Place) -> ChannelId {
+fn channel(network: &FlitNetwork, from: ChannelEnd, to: ChannelEnd) -> ChannelId {
     let found = network.channels.iter().position(|channel| channel.from == from && channel.to == to);
     ChannelId(found.unwrap() as u32)
 }
@@ -42,8 +42,12 @@ fn clockwise() -> Machine {
     let mut next = Vec::new();
     for router in 0..4 {
         for node in 0..4 {
-            let to = if node == router { Place::Node(NodeId(node)) } else { Place::Router(RouterId((router + 1) % 4)) };
-            next.push(channel(network, Place::Router(RouterId(router)), to));
+            let to = if node == router {
+                ChannelEnd::Node(NodeId(node))
+            } else {
+                ChannelEnd::Router(RouterId((router + 1) % 4))
+            };
+            next.push(channel(network, ChannelEnd::Router(RouterId(router)), to));
         }
     }
     Arc::make_mut(network).routing = Table::routing(4, next);

@@ -1,7 +1,7 @@
 //! Fat trees with fewer subtrees, where each header draws its way up: 32 nodes, as in small machines of this kind.
 
 use endpoint::World;
-use machines::model::{FlitNetwork, Interconnect, Place};
+use machines::model::{ChannelEnd, FlitNetwork, Interconnect};
 use maquette_virtual_worlds::flit::world::{EngineKind, NetworkWorld, Options};
 use programs::benchmarks::{AllPairs, PartnerOrder};
 use quantities::Bytes;
@@ -43,8 +43,8 @@ fn packets_spread_over_all_ways_up_in_both_engines() {
 
 /// Packets that went up from the routers of one level.
 fn climbing(network: &FlitNetwork, packets: impl Iterator<Item = u64>, level: std::ops::Range<u32>) -> u64 {
-    let above = |place: Place| matches!(place, Place::Router(router) if router.0 >= level.end);
-    let within = |place: Place| matches!(place, Place::Router(router) if level.contains(&router.0));
+    let above = |place: ChannelEnd| matches!(place, ChannelEnd::Router(router) if router.0 >= level.end);
+    let within = |place: ChannelEnd| matches!(place, ChannelEnd::Router(router) if level.contains(&router.0));
     let channels = network.channels.iter().zip(packets);
     channels.filter(|(channel, _)| within(channel.from) && above(channel.to)).map(|(_, packets)| packets).sum()
 }

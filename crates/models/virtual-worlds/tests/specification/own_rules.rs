@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use machines::model::{ChannelId, FlitNetwork, Place, RouterId};
+use machines::model::{ChannelEnd, ChannelId, FlitNetwork, RouterId};
 use machines::routing::{NetworkView, OwnRule, RouteState, RouterView, Routing, Step};
 
 /// One output channel for each router and node of destination: `next[router * nodes + destination]`.
@@ -43,13 +43,13 @@ impl LessLoaded {
         let routers = network.routers.len() as u32;
         let mut links = vec![ChannelId(u32::MAX); (routers * routers) as usize];
         for (number, channel) in (0..).zip(&network.channels) {
-            if let (Place::Router(from), Place::Router(to)) = (channel.from, channel.to) {
+            if let (ChannelEnd::Router(from), ChannelEnd::Router(to)) = (channel.from, channel.to) {
                 links[(from.0 * routers + to.0) as usize] = ChannelId(number);
             }
         }
         let home = |&ejection: &ChannelId| match network.channels[ejection.0 as usize].from {
-            Place::Router(home) => (home, ejection),
-            Place::Node(_) => unreachable!("a router is before each node"),
+            ChannelEnd::Router(home) => (home, ejection),
+            ChannelEnd::Node(_) => unreachable!("a router is before each node"),
         };
         LessLoaded { routers, links, homes: network.ejection.iter().map(home).collect() }
     }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use machines::Description;
 use machines::model::{FlitNetwork, Interconnect};
 use maquette_virtual_worlds::flit::network::fast::Fast;
-use maquette_virtual_worlds::flit::traffic::{Load, Outcome, Pattern, Verdict, Windows, run};
+use maquette_virtual_worlds::flit::traffic::{Load, Pattern, TrafficOutcome, Verdict, Windows, run};
 
 fn network(description: &Description) -> Arc<FlitNetwork> {
     match description.resolve().unwrap().interconnect {
@@ -23,7 +23,7 @@ fn network(description: &Description) -> Arc<FlitNetwork> {
 }
 
 /// The outcome of a load over `cycles` cycles, after as many to warm up.
-fn offered(network: &Arc<FlitNetwork>, pattern: Pattern, rate: f64, packet: u32, cycles: u64) -> Outcome {
+fn offered(network: &Arc<FlitNetwork>, pattern: Pattern, rate: f64, packet: u32, cycles: u64) -> TrafficOutcome {
     let windows = Windows { warm_up: Some(cycles), measure: Some(cycles), budget: None, latency_limit: None };
     run::<Fast>(network, &Load { pattern, rate, packet, seed: 1 }, &windows, &mut |_| true).unwrap()
 }

@@ -8,7 +8,7 @@ use machines::model::{FlitNetwork, Interconnect, NodeId};
 use maquette_virtual_worlds::flit::network::fast::Fast;
 use maquette_virtual_worlds::flit::network::reference::Reference;
 use maquette_virtual_worlds::flit::traffic::{
-    Effort, Load, Outcome, Parameter, Pattern, Phase, Sign, Verdict, Windows, check, run, search,
+    Effort, Load, Parameter, Pattern, Phase, Sign, TrafficOutcome, Verdict, Windows, check, run, search,
 };
 use quantities::Duration;
 
@@ -38,7 +38,7 @@ fn load(pattern: Pattern, rate: f64, packet: u32) -> Load {
     Load { pattern, rate, packet, seed: 1 }
 }
 
-fn fast(network: &Arc<FlitNetwork>, load: &Load, windows: &Windows) -> Outcome {
+fn fast(network: &Arc<FlitNetwork>, load: &Load, windows: &Windows) -> TrafficOutcome {
     run::<Fast>(network, load, windows, &mut |_| true).unwrap()
 }
 

@@ -8,7 +8,7 @@ use maquette_virtual_worlds::flit::network::Injection;
 use maquette_virtual_worlds::flit::network::fast::Fast;
 use maquette_virtual_worlds::flit::network::reference::Reference;
 use maquette_virtual_worlds::flit::network::replay::carry;
-use maquette_virtual_worlds::flit::traffic::{Load, Outcome, Pattern, Windows, run};
+use maquette_virtual_worlds::flit::traffic::{Load, Pattern, TrafficOutcome, Windows, run};
 use quantities::{Bytes, Time};
 
 /// Packets of 16 flits of 1 ns, buffers for four of them for each virtual channel.
@@ -25,7 +25,7 @@ fn network(topology: &str, virtual_channels: u32) -> Arc<FlitNetwork> {
 }
 
 /// The outcome when as much is offered as the nodes can send. [flits/node/cycle]
-fn under_overload(network: &Arc<FlitNetwork>, pattern: Pattern) -> Outcome {
+fn under_overload(network: &Arc<FlitNetwork>, pattern: Pattern) -> TrafficOutcome {
     let windows = Windows { warm_up: Some(4_000), measure: Some(10_000), budget: None, latency_limit: None };
     run::<Fast>(network, &Load { pattern, rate: 1.0, packet: 16, seed: 1 }, &windows, &mut |_| true).unwrap()
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, Write};
 
-use machines::model::{FlitNetwork, Machine, Place};
+use machines::model::{ChannelEnd, FlitNetwork, Machine};
 use quantities::{Duration, Rank, Time};
 use serde::Serialize;
 use serde_json::Value;
@@ -57,9 +57,9 @@ pub fn write_timeline(
 }
 
 fn channel_name(network: &FlitNetwork, id: usize) -> String {
-    let name = |place: Place| match place {
-        Place::Node(node) => format!("node {}", node.0),
-        Place::Router(router) => network.routers[router.0 as usize].name.clone(),
+    let name = |place: ChannelEnd| match place {
+        ChannelEnd::Node(node) => format!("node {}", node.0),
+        ChannelEnd::Router(router) => network.routers[router.0 as usize].name.clone(),
     };
     let channel = &network.channels[id];
     format!("{id}: {} to {}", name(channel.from), name(channel.to))

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::iter::zip;
 
-use machines::model::{FlitNetwork, Place};
+use machines::model::{ChannelEnd, FlitNetwork};
 use quantities::{Duration, Rank, Time};
 use virtual_worlds::answer::{Answer, EthernetStatistics};
 
@@ -64,9 +64,9 @@ pub(super) fn network(network: &FlitNetwork, answer: &Answer) -> Vec<Element> {
 }
 
 fn channels(network: &FlitNetwork, answer: &Answer, ids: &[usize]) -> Element {
-    let place = |place: Place| match place {
-        Place::Node(node) => format!("node {}", node.0),
-        Place::Router(router) => network.routers[router.0 as usize].name.clone(),
+    let place = |place: ChannelEnd| match place {
+        ChannelEnd::Node(node) => format!("node {}", node.0),
+        ChannelEnd::Router(router) => network.routers[router.0 as usize].name.clone(),
     };
     let mut table = Table::of_figures(&["id", "from", "to", "busy", "", "blocked", "carried", "packets"]);
     for &id in ids {

@@ -1,6 +1,6 @@
 //! Section 2: the composition of the networks.
 
-use machines::model::{FlitNetwork, Machine, Place};
+use machines::model::{ChannelEnd, FlitNetwork, Machine};
 
 use super::StudyOfMoc;
 use super::simulate::{model, network};
@@ -41,14 +41,14 @@ struct Composition {
 }
 
 fn count(machine: &Machine, network: &FlitNetwork) -> Composition {
-    let mesh = |place: Place| match place {
-        Place::Router(router) => network.routers[router.0 as usize].mesh_index,
-        Place::Node(_) => None,
+    let mesh = |place: ChannelEnd| match place {
+        ChannelEnd::Router(router) => network.routers[router.0 as usize].mesh_index,
+        ChannelEnd::Node(_) => None,
     };
     let between = network.channels.iter().filter(|channel| mesh(channel.from).is_some() && mesh(channel.to).is_some());
     let outputs = |router: usize, to_node: bool| {
-        let leaves = |place| matches!(place, Place::Router(id) if id.0 as usize == router);
-        let wanted = |place| !to_node || matches!(place, Place::Node(_));
+        let leaves = |place| matches!(place, ChannelEnd::Router(id) if id.0 as usize == router);
+        let wanted = |place| !to_node || matches!(place, ChannelEnd::Node(_));
         network.channels.iter().filter(|channel| leaves(channel.from) && wanted(channel.to)).count()
     };
     let most = |to_node| (0..network.routers.len()).map(|router| outputs(router, to_node)).max().unwrap_or(0);

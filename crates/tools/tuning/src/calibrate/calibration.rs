@@ -88,7 +88,7 @@ pub enum CalibrationError {
 
 /// The result of a fit.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct CalibrationOutcome {
     /// The parameters, with their best values.
     pub estimates: Vec<Estimate>,
     /// The times, in the order of the file.
@@ -128,7 +128,7 @@ pub struct FittedTime {
     pub error: f64,
 }
 
-impl Outcome {
+impl CalibrationOutcome {
     /// The mean absolute error of the times that are held out, or of the others; none if there are none.
     pub fn mean_error(&self, measurements: &[Measurement], held: bool) -> Option<f64> {
         let errors: Vec<f64> = self
@@ -178,7 +178,7 @@ impl Calibration {
     ///
     /// # Errors
     /// A program that can't run with the initial values; an interruption before anything was known.
-    pub fn fit(&self, effort: &Effort<'_>) -> Result<Outcome, CalibrationError> {
+    pub fn fit(&self, effort: &Effort<'_>) -> Result<CalibrationOutcome, CalibrationError> {
         self.check()?;
         let start = self.start()?;
         let fitted_to: Vec<usize> = self.fitted_to().map(|pair| pair.0).collect();
@@ -216,7 +216,7 @@ impl Calibration {
     ///
     /// # Errors
     /// If it can't be written.
-    pub fn fitted_text(&self, outcome: &Outcome) -> Result<String, CalibrationError> {
+    pub fn fitted_text(&self, outcome: &CalibrationOutcome) -> Result<String, CalibrationError> {
         Ok(self.scaled_text(outcome, 1.0, |_| false)?)
     }
 
@@ -226,7 +226,7 @@ impl Calibration {
     /// If it can't be written.
     pub fn scaled_text(
         &self,
-        outcome: &Outcome,
+        outcome: &CalibrationOutcome,
         factor: f64,
         scaled: impl Fn(&Parameter) -> bool,
     ) -> Result<String, machines::Error> {
@@ -314,7 +314,12 @@ impl Calibration {
 
     /// The report on the best point. It is completed even if the search was interrupted, except for the errors of the
     /// parameters, which take longer.
-    fn outcome(&self, places: &[f64], evaluations: u32, effort: &Effort<'_>) -> Result<Outcome, CalibrationError> {
+    fn outcome(
+        &self,
+        places: &[f64],
+        evaluations: u32,
+        effort: &Effort<'_>,
+    ) -> Result<CalibrationOutcome, CalibrationError> {
         let interrupted = effort.interrupted.load(Ordering::Relaxed);
         let never = AtomicBool::new(false);
         let last = Effort { interrupted: &never, ..*effort };
@@ -342,7 +347,7 @@ impl Calibration {
                 parameter: parameter.clone(),
             });
         }
-        Ok(Outcome { estimates, fitted, evaluations, interrupted })
+        Ok(CalibrationOutcome { estimates, fitted, evaluations, interrupted })
     }
 
     /// The confidence intervals, from the Jacobian by finite differences; none at all if interrupted.

@@ -5,7 +5,7 @@ use formats::input::InputFile;
 use machines::model::Machine;
 use serde_json::{Value, json};
 
-use super::{Calibration, Estimate, FittedTime, Outcome, Parameter};
+use super::{Calibration, CalibrationOutcome, Estimate, FittedTime, Parameter};
 
 impl Calibration {
     /// The provenance of a fit to the times of a file, with at most this many evaluations.
@@ -22,7 +22,7 @@ impl Calibration {
     }
 
     /// The result as a JSON object, with what was fitted. All times in picoseconds.
-    pub fn json(&self, machine: &str, outcome: &Outcome, provenance: &Provenance) -> Value {
+    pub fn json(&self, machine: &str, outcome: &CalibrationOutcome, provenance: &Provenance) -> Value {
         let time = |fitted: &FittedTime| {
             let measurement = &self.measurements[fitted.index];
             json!({

@@ -15,6 +15,6 @@ pub mod simplex;
 mod times;
 pub mod uncertainty;
 
-pub use calibration::{Calibration, CalibrationError, Effort, Estimate, FittedTime, Outcome, Progress};
+pub use calibration::{Calibration, CalibrationError, CalibrationOutcome, Effort, Estimate, FittedTime, Progress};
 pub use parameter::{Parameter, ParameterError};
 pub use times::{Measurement, TimesError, parse, read};

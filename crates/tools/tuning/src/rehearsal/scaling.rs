@@ -6,7 +6,7 @@ use machines::Description;
 use quantities::Duration;
 
 use super::Question;
-use crate::calibrate::{Calibration, Outcome, Parameter};
+use crate::calibrate::{Calibration, CalibrationOutcome, Parameter};
 use crate::launched::{self, Repetitions};
 
 /// A description that was fitted in one state of the computer, scaled to another.
@@ -37,7 +37,7 @@ impl Scaled {
     /// # Errors
     /// If it can't be written, or can't run the reference.
     pub fn new(
-        (calibration, outcome): (&Calibration, &Outcome),
+        (calibration, outcome): (&Calibration, &CalibrationOutcome),
         reference: &Question,
         ratio: f64,
     ) -> Result<Scaled, Error> {
@@ -78,7 +78,7 @@ mod tests {
     use crate::rehearsal::{Rehearsal, calibration};
 
     /// A rehearsal on a LogGP machine, and its fit, as if these values had been found.
-    fn fitted(values: &[(&str, f64)]) -> (Question, Calibration, Outcome) {
+    fn fitted(values: &[(&str, f64)]) -> (Question, Calibration, CalibrationOutcome) {
         let fit: serde_json::Map<_, _> =
             values.iter().map(|(name, _)| ((*name).to_owned(), json!("1ns..10ms"))).collect();
         let ping_pong = json!({ "ping-pong": { "bytes": 64 } });
@@ -99,7 +99,11 @@ mod tests {
             Estimate { parameter: parameter.clone(), before: None, text, value, confidence: None, at_bound: false }
         };
         let estimates = calibration.parameters.iter().map(estimate).collect();
-        (reference, calibration, Outcome { estimates, fitted: Vec::new(), evaluations: 0, interrupted: false })
+        (
+            reference,
+            calibration,
+            CalibrationOutcome { estimates, fitted: Vec::new(), evaluations: 0, interrupted: false },
+        )
     }
 
     /// Between two ranks, no message waits for the gap after the one before.

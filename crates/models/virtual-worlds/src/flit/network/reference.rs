@@ -9,7 +9,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use machines::model::{Channel, ChannelId, FlitNetwork, NodeId, Place, RouterId, Switching};
+use machines::model::{Channel, ChannelEnd, ChannelId, FlitNetwork, NodeId, RouterId, Switching};
 use machines::routing::{NetworkView, PacketHeader, RouteState};
 use quantities::{Duration, Time};
 
@@ -90,7 +90,7 @@ impl Buffer {
     /// Whether all slots of the buffer at the far end of `channel` have been free since before `now`, or always. A
     /// destination buffers nothing.
     fn is_empty(&self, channel: &Channel, now: Time) -> bool {
-        matches!(channel.to, Place::Node(_))
+        matches!(channel.to, ChannelEnd::Node(_))
             || self.free_slots == channel.buffer && (self.freed == Time::ZERO || self.freed < now)
     }
 }
@@ -342,7 +342,7 @@ impl Reference {
         let link = &mut self.links[channel.0 as usize];
         let flit_time = link.channel.flit_time;
         let Some(owner) = link.owner.take() else { return };
-        if matches!(link.channel.to, Place::Node(_)) {
+        if matches!(link.channel.to, ChannelEnd::Node(_)) {
             let far = self.buffer(channel, owner.virtual_channel);
             self.buffers[far.0 as usize].packets -= 1;
         }
@@ -362,7 +362,7 @@ impl Reference {
     fn arrive<S: Schedule>(&mut self, now: Time, channel: ChannelId, schedule: &mut S, notices: &mut Vec<Notice>) {
         let link = &mut self.links[channel.0 as usize];
         let Some((flit, virtual_channel)) = link.wire.pop_front() else { return };
-        if let Place::Node(node) = link.channel.to {
+        if let ChannelEnd::Node(node) = link.channel.to {
             self.return_slot(now, self.buffer(channel, virtual_channel));
             self.recorder.occupied(channel, 0, u128::from(now.picoseconds()));
             if flit.index + 1 == self.packets[flit.packet as usize].order.flits {
@@ -410,7 +410,7 @@ impl Reference {
     /// packets are stored, `arrived` must be the tail of the packet at the front.
     fn header_at_front<S: Schedule>(&mut self, now: Time, buffer: BufferId, arrived: Flit, schedule: &mut S) {
         let Some(front) = self.buffers[buffer.0 as usize].flits.front() else { return };
-        let Place::Router(router) = self.link_of(buffer).channel.to else { return };
+        let ChannelEnd::Router(router) = self.link_of(buffer).channel.to else { return };
         let flits = self.packets[front.packet as usize].order.flits;
         if self.waits_for_whole_packets()
             && (front.index != 0 || arrived.packet != front.packet || arrived.index + 1 != flits)
@@ -430,8 +430,8 @@ impl Reference {
 
     fn router_behind(&self, buffer: BufferId) -> RouterId {
         match self.link_of(buffer).channel.to {
-            Place::Router(router) => router,
-            Place::Node(node) => unreachable!("node {} routes nothing", node.0),
+            ChannelEnd::Router(router) => router,
+            ChannelEnd::Node(node) => unreachable!("node {} routes nothing", node.0),
         }
     }
 
@@ -472,12 +472,12 @@ impl Reference {
             return;
         }
         let (packet, input, virtual_channel, requested) = match self.links[channel.0 as usize].channel.from {
-            Place::Node(node) => {
+            ChannelEnd::Node(node) => {
                 let Some(packet) = self.first_of(node) else { return };
                 let front_since = self.sources[node.0 as usize].front_since;
                 (packet, Input::Source(node), 0, front_since.max(self.packets[packet as usize].injected))
             }
-            Place::Router(router) => {
+            ChannelEnd::Router(router) => {
                 let Some(request) = self.chosen(channel) else { return };
                 self.recorder.granted(router, now.since(request.at));
                 self.buffers[request.input as usize].output = Some(channel);
@@ -552,7 +552,7 @@ impl Reference {
         }
         let Some(flit) = self.front_flit(&owner) else { return };
         let flits = self.packets[flit.packet as usize].order.flits;
-        let into_buffer = matches!(link.channel.to, Place::Router(_));
+        let into_buffer = matches!(link.channel.to, ChannelEnd::Router(_));
         let whole = self.network.switching != Switching::Wormhole && flit.index == 0 && into_buffer;
         let far = self.buffer(channel, owner.virtual_channel).0 as usize;
         if self.buffers[far].free_slots < if whole { flits } else { 1 } {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use machines::model::{ChannelId, FlitNetwork, NodeId, Place};
+use machines::model::{ChannelEnd, ChannelId, FlitNetwork, NodeId};
 use quantities::Time;
 
 use super::Injection;
@@ -71,8 +71,8 @@ impl Tally {
 /// The name of a channel in reports.
 pub fn channel_name(network: &FlitNetwork, channel: ChannelId) -> String {
     let place = |place| match place {
-        Place::Node(node) => format!("node {}", node.0),
-        Place::Router(router) => network.routers[router.0 as usize].name.clone(),
+        ChannelEnd::Node(node) => format!("node {}", node.0),
+        ChannelEnd::Router(router) => network.routers[router.0 as usize].name.clone(),
     };
     let channel_ends = &network.channels[channel.0 as usize];
     format!("channel {} ({} to {})", channel.0, place(channel_ends.from), place(channel_ends.to))

@@ -6,7 +6,7 @@ use quantities::{Duration, Time};
 use super::decision::{Decision, decide};
 use super::run::{OpenLoop, Phase, Progress};
 use super::tally::{MeasuredPackets, Totals};
-use super::{Distribution, Evidence, Offer, Outcome, Packets, Sign, Verdict, Windows};
+use super::{Distribution, Evidence, Offer, Packets, Sign, TrafficOutcome, Verdict, Windows};
 use crate::flit::network::Engine;
 
 /// The fewest cycles in a period.
@@ -247,7 +247,7 @@ impl Course {
         picoseconds / self.cycle.picoseconds() as f64
     }
 
-    pub(super) fn outcome<E: Engine>(self, verdict: Verdict, mut traffic: OpenLoop<'_, E>) -> Outcome {
+    pub(super) fn outcome<E: Engine>(self, verdict: Verdict, mut traffic: OpenLoop<'_, E>) -> TrafficOutcome {
         let flit_hops = traffic.flit_hops();
         let complete = self.drained(&traffic).is_some();
         let evidence = self.found.as_ref().and_then(|found| found.evidence);
@@ -257,7 +257,7 @@ impl Course {
         };
         let per_node = |packets: u64| (packets * u64::from(self.flits)) as f64 / (self.nodes as f64 * measured as f64);
         let length = (self.cycle * measured).picoseconds() as f64;
-        Outcome {
+        TrafficOutcome {
             verdict,
             cycle: self.cycle,
             warmed_up,

@@ -72,7 +72,7 @@ pub struct Windows {
 
 /// The outcome of a run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
+pub struct TrafficOutcome {
     /// Whether the network carries the load.
     pub verdict: Verdict,
     /// The flit time of the nodes' injection channels.

@@ -8,7 +8,7 @@ use quantities::{Duration, Time};
 use super::course::Course;
 use super::sources::Sources;
 use super::tally::{Flight, Tally, Totals};
-use super::{Load, Offer, Outcome, Unfit, Verdict, Windows};
+use super::{Load, Offer, TrafficOutcome, Unfit, Verdict, Windows};
 use crate::events::EventQueue;
 use crate::flit::network::forwarding::Forwarding;
 use crate::flit::network::{Engine, NetworkEvent, Notice, Schedule, stuck};
@@ -46,7 +46,7 @@ pub fn run<E: Engine>(
     load: &Load,
     windows: &Windows,
     watch: &mut dyn FnMut(Progress) -> bool,
-) -> Result<Outcome, Unfit> {
+) -> Result<TrafficOutcome, Unfit> {
     let offer = Offer::new(network, load)?;
     let mut traffic: OpenLoop<'_, E> = OpenLoop::new(network, &offer, load.seed);
     let mut course = Course::new(network, &offer, windows);

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use machines::model::FlitNetwork;
 
 use super::run::run;
-use super::{LOWEST_RATE, Load, Offer, Outcome, Unfit, Verdict, Windows};
+use super::{LOWEST_RATE, Load, Offer, TrafficOutcome, Unfit, Verdict, Windows};
 use crate::flit::network::Engine;
 
 /// The number of rates in the first round, evenly spaced up to 1.
@@ -50,7 +50,7 @@ pub struct Point {
     /// The rate. [flits/node/cycle]
     pub rate: f64,
     /// Its outcome.
-    pub outcome: Outcome,
+    pub outcome: TrafficOutcome,
 }
 
 /// The result of a search.
@@ -192,7 +192,7 @@ impl Runner<'_> {
     }
 
     /// Runs one load; returns nothing if it was interrupted.
-    fn one<E: Engine>(&self, rate: f64, windows: &Windows) -> Option<Outcome> {
+    fn one<E: Engine>(&self, rate: f64, windows: &Windows) -> Option<TrafficOutcome> {
         if self.stop.load(Ordering::Relaxed) {
             return None;
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use machines::model::{
-    Arbitration, Channel, ChannelId, FlitNetwork, Interconnect, NodeId, PacketFormat, Place, Router, RouterId,
+    Arbitration, Channel, ChannelEnd, ChannelId, FlitNetwork, Interconnect, NodeId, PacketFormat, Router, RouterId,
     Switching,
 };
 use machines::routing::{IdleWhen, Routing, Selection, WaitsFor};
@@ -283,7 +283,7 @@ fn orders(traffic: Vec<Sending>, nodes: u32) -> Vec<(Time, Injection)> {
 /// Lets virtual channels share every channel between routers, whose credits then take some time.
 fn share_wires(network: &mut FlitNetwork, virtual_channels: u32) {
     let between_routers = |channel: &&mut Channel| {
-        matches!((channel.from, channel.to), (Place::Router(_), Place::Router(_))) && virtual_channels > 1
+        matches!((channel.from, channel.to), (ChannelEnd::Router(_), ChannelEnd::Router(_))) && virtual_channels > 1
     };
     for channel in network.channels.iter_mut().filter(between_routers) {
         channel.virtual_channels = virtual_channels;
@@ -302,14 +302,14 @@ fn build(
     let routers = shape.routers();
     let mut channels: Vec<Channel> = Vec::new();
     let mut inputs = vec![0; routers];
-    let mut add = |from: Place, to: Place| {
+    let mut add = |from: ChannelEnd, to: ChannelEnd| {
         let (flit_time, wire, credit, buffer) = numbers[channels.len() % numbers.len()];
         let input_port = match to {
-            Place::Router(RouterId(router)) => {
+            ChannelEnd::Router(RouterId(router)) => {
                 inputs[router as usize] += 1;
                 inputs[router as usize] - 1
             }
-            Place::Node(_) => 0,
+            ChannelEnd::Node(_) => 0,
         };
         channels.push(Channel {
             from,
@@ -323,7 +323,7 @@ fn build(
         });
         ChannelId(channels.len() as u32 - 1)
     };
-    let router = |index: usize| Place::Router(RouterId(index as u32));
+    let router = |index: usize| ChannelEnd::Router(RouterId(index as u32));
     let mut neighbours: Vec<Vec<(usize, ChannelId)>> = vec![Vec::new(); routers];
     for (one, other) in shape.links() {
         neighbours[one].push((other, add(router(one), router(other))));
@@ -331,7 +331,7 @@ fn build(
     }
     let (mut injection, mut ejection) = (Vec::new(), Vec::new());
     for (node, home) in homes.iter().enumerate() {
-        let node = Place::Node(NodeId(node as u32));
+        let node = ChannelEnd::Node(NodeId(node as u32));
         injection.push(add(node, router(home % routers)));
         ejection.push(add(router(home % routers), node));
     }

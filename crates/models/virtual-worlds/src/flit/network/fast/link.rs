@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use machines::model::{Channel, FlitNetwork, Place};
+use machines::model::{Channel, ChannelEnd, FlitNetwork};
 use quantities::{Bytes, Time};
 
 use super::super::arbitration::Requests;
@@ -29,8 +29,8 @@ pub(super) struct FastChannel {
     binding_latency: u64,
     /// Whether a lack of slots can delay starts: not where a sink's buffer covers its loop.
     pub counts_slots: bool,
-    pub from: Place,
-    pub to: Place,
+    pub from: ChannelEnd,
+    pub to: ChannelEnd,
     pub input_port: u32,
     /// Whether other virtual channels share the wire.
     pub shared: bool,
@@ -114,7 +114,7 @@ impl FastChannel {
     pub fn new(channel: &Channel, virtual_channel: u32, virtual_channels: u32) -> FastChannel {
         let flit_time = channel.flit_time.picoseconds();
         let advance = flit_time + channel.wire_latency.picoseconds();
-        let sink = matches!(channel.to, Place::Node(_));
+        let sink = matches!(channel.to, ChannelEnd::Node(_));
         // A sink gives a slot back at the flit's arrival, a buffer when the flit has left and the credit is back.
         let credit = if sink { 0 } else { channel.credit_latency.picoseconds() };
         let bound = Loop { slots: channel.buffer, latency: advance + credit };
@@ -143,7 +143,7 @@ impl FastChannel {
     }
 
     pub fn is_sink(&self) -> bool {
-        matches!(self.to, Place::Node(_))
+        matches!(self.to, ChannelEnd::Node(_))
     }
 
     /// Its owner, a packet of so many flits and message bytes, releases it at `time`. [ps]
@@ -202,7 +202,7 @@ impl FastChannel {
     /// Whether its release has no consequence except that it is free, so that it needs no event where no packet waits:
     /// it belongs neither to a source nor to a sink.
     pub fn is_inner(&self) -> bool {
-        matches!((self.from, self.to), (Place::Router(_), Place::Router(_))) && !self.shared
+        matches!((self.from, self.to), (ChannelEnd::Router(_), ChannelEnd::Router(_))) && !self.shared
     }
 }
 
@@ -211,7 +211,7 @@ impl FastChannel {
 pub(super) fn uniform_pace(network: &FlitNetwork) -> Option<u64> {
     // Channels of the same times and buffers, which are most, count once.
     let kind = |channel: &Channel| {
-        let sink = matches!(channel.to, Place::Node(_));
+        let sink = matches!(channel.to, ChannelEnd::Node(_));
         (channel.flit_time, channel.wire_latency, channel.credit_latency, channel.buffer, sink)
     };
     let (mut kinds, mut last) = (BTreeSet::new(), None);

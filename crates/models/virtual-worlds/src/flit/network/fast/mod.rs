@@ -21,7 +21,7 @@ mod whole;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use machines::model::{Arbitration, ChannelId, FlitNetwork, NodeId, Place, RouterId, Switching};
+use machines::model::{Arbitration, ChannelEnd, ChannelId, FlitNetwork, NodeId, RouterId, Switching};
 use machines::routing::{RouteState, WaitsFor};
 use quantities::{Duration, Time};
 
@@ -236,8 +236,8 @@ impl Fast {
     fn ready(&self, packet: u32) -> Notice {
         let input = &self.links[self.input_of(packet) as usize];
         match input.to {
-            Place::Router(router) => Notice::Forward { router, port: input.input_port, waiting: packet },
-            Place::Node(node) => unreachable!("node {} routes nothing", node.0),
+            ChannelEnd::Router(router) => Notice::Forward { router, port: input.input_port, waiting: packet },
+            ChannelEnd::Node(node) => unreachable!("node {} routes nothing", node.0),
         }
     }
 
@@ -248,7 +248,7 @@ impl Fast {
         self.count_crossing(channel);
         let link = &self.links[channel as usize];
         let delivers = link.is_sink() && link.advance == link.flit_time;
-        if let Place::Node(node) = link.from {
+        if let ChannelEnd::Node(node) = link.from {
             notices.push(Notice::Departed { node, token: order.token });
             self.grant_source(now, channel, node, schedule);
         } else {
@@ -293,7 +293,7 @@ impl Fast {
     fn request<S: Schedule>(&mut self, now: Time, packet: u32, alone: bool, schedule: &mut S) {
         let Packet { order, number, rows, route, .. } = &mut self.packets[packet as usize];
         let input = rows[rows.len() - 1].link;
-        let Place::Router(router) = self.links[input as usize].to else { return };
+        let ChannelEnd::Router(router) = self.links[input as usize].to else { return };
         let channels = self.network.channels.len();
         let snapshot = Snapshot { now, links: &self.links, channels, chance: self.chance };
         let view = self.selector.view(&snapshot, router, order, *number);
@@ -370,7 +370,7 @@ impl Fast {
             link.requests.grant(self.network.arbitration)
         };
         let Some(request) = chosen else { return };
-        if let Place::Router(router) = from {
+        if let ChannelEnd::Router(router) = from {
             self.recorder.granted(router, now.since(request.at));
             if request.any {
                 self.withdraw(router, request.packet, channel);
@@ -513,7 +513,7 @@ impl Fast {
     #[inline]
     fn reach_front<S: Schedule>(&self, link: u32, schedule: &mut S) {
         let link = &self.links[link as usize];
-        let Place::Router(RouterId(router)) = link.to else { return };
+        let ChannelEnd::Router(RouterId(router)) = link.to else { return };
         let packet = link.line.first;
         if packet == NO_PACKET {
             return;
@@ -620,7 +620,7 @@ impl Fast {
         } else {
             schedule.at(Time::from_picoseconds(release), NetworkEvent::new(RELEASE, channel));
         }
-        if let Place::Node(node) = link.from {
+        if let ChannelEnd::Node(node) = link.from {
             self.sources[node.0 as usize].front_since = last;
         }
         if link.is_sink() {

@@ -13,7 +13,7 @@
 
 use std::slice;
 
-use machines::model::{ChannelId, Place, Switching};
+use machines::model::{ChannelEnd, ChannelId, Switching};
 use quantities::Time;
 
 use super::packet::{Packet, Row};
@@ -57,7 +57,7 @@ impl Fast {
         match before {
             Some(before) => self.leave_in_one_run(before, &line, total, schedule),
             None => {
-                if let Place::Node(node) = self.links[row.link as usize].from {
+                if let ChannelEnd::Node(node) = self.links[row.link as usize].from {
                     self.sources[node.0 as usize].front_since = last;
                 }
             }
