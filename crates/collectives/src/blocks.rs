@@ -82,6 +82,19 @@ impl<'a> Blocks<'a> {
         self.received
     }
 
+    /// The size of each, if all are of one size, which is all that is known of them. [B]
+    pub(crate) fn only_sizes(&self) -> Option<Bytes> {
+        match self.sizes {
+            Sizes::Same(bytes) if self.contents.is_none() => Some(*bytes),
+            Sizes::Same(_) | Sizes::Each(_) | Sizes::Unknown => None,
+        }
+    }
+
+    /// Counts bytes that were received without being put in. [B]
+    pub(crate) fn count_received(&mut self, Bytes(received): Bytes) {
+        self.received.0 += received;
+    }
+
     /// The size of a block. [B]
     pub fn size_of(&self, block: u64) -> Bytes {
         self.sizes.of(block)
