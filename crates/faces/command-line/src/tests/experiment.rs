@@ -97,7 +97,10 @@ const CASES: &[Case] = &[
             "--order alternating",
         ],
     ),
-    ("run all-to-all --machine moc-2-1 --nodes 4 --algorithm bruck", &["--placement random", "--reshuffle 1ns"]),
+    (
+        "run all-to-all --machine moc-2-1 --nodes 4 --algorithm bruck",
+        &["--placement random", "--reshuffle 1ns", "--group 3,1,2,0"],
+    ),
     ("run all-to-all --lambda 2 --nodes 4", &["--lambda 3", "--t0 7us"]),
     (
         "run all-to-all --machine loggp --traffic tests/command_line/plan.in/traffic.csv",
