@@ -60,7 +60,7 @@ pub(super) async fn balanced<E: Endpoint>(
     Ok(())
 }
 
-/// [`balanced`] as an algorithm of the list.
+/// One partner a step, far ones in every step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Balanced {
     /// What a rank does first in a step; if it is left open, both at once, or one after the other where a send waits

@@ -57,7 +57,7 @@ fn leaving(me: Rank, bit: u32, size: u32) -> impl Iterator<Item = u64> + Clone {
     places(bit, true, set_places(bit, size)).map(block)
 }
 
-/// [`bruck`] as an algorithm of the list.
+/// Store and forward in ceil(log2 P) steps, for any number of ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bruck {
     /// How long it takes to copy a byte into a message, or out of one. [ps/B]

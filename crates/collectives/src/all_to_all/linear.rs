@@ -45,7 +45,7 @@ pub(super) async fn linear<E: Endpoint>(
     Ok(())
 }
 
-/// [`linear`] as an algorithm of the list.
+/// One receiver a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Linear;
 

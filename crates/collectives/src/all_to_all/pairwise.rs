@@ -66,7 +66,7 @@ pub(super) async fn take_turns<E: Endpoint>(endpoint: &E, node: Rank, message: M
     Ok(received)
 }
 
-/// [`pairwise`] as an algorithm of the list.
+/// One partner a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pairwise {
     /// What a rank does first in a step; if it is left open, both at once, or one after the other where a send waits

@@ -102,7 +102,7 @@ fn check(size: u32) -> Result<()> {
     Err(Error::Unfit(format!("recursive exchange needs a number of ranks that is a power of two, not {size}")))
 }
 
-/// [`recursive`] as an algorithm of the list.
+/// Store and forward in log2 P steps, where P is a power of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recursive {
     /// What a rank does first in a step; if it is left open, both at once, or one after the other where a send waits

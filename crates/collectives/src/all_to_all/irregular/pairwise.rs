@@ -12,7 +12,7 @@ use crate::schedule::{Pattern, Schedule};
 /// ```
 ///
 /// P - 1 steps for a power of two of ranks, empty ones included. For other numbers of ranks, a message from i to j
-/// goes in step j - i mod P, as in [`crate::all_to_all::pairwise`].
+/// goes in step j - i mod P, as in the pairwise complete exchange.
 ///
 /// Source: CM-5 paper, section 4.2.
 pub fn pairwise(pattern: &Pattern) -> Schedule {
