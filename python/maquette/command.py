@@ -15,7 +15,7 @@ from maquette import _maquette
 #: The library that `maquette trace` preloads into MPI processes, if the package has it.
 TRACE_LIBRARY = Path(__file__).with_name("libmaquette_trace.so")
 #: The library that `maquette collectives` preloads, likewise.
-COLLECTIVES_LIBRARY = Path(__file__).with_name("libmaquette_collectives.so")
+COLLECTIVES_LIBRARY = Path(__file__).with_name("libmaquette_mpi_collectives.so")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -20,7 +20,7 @@ use super::settings::Settings;
 
 /// The preloaded library.
 pub(super) const LIBRARY: Library = Library {
-    name: "libmaquette_collectives.so",
+    name: "libmaquette_mpi_collectives.so",
     variable: "MAQUETTE_COLLECTIVES_LIBRARY",
     package: "maquette-mpi-collectives",
 };

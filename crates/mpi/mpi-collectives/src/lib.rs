@@ -1,5 +1,5 @@
 //! A library that is preloaded into MPI processes and does their collectives according to a plan:
-//! `libmaquette_collectives.so`.
+//! `libmaquette_mpi_collectives.so`.
 //!
 //! ```text
 //!     calls          MPI_Bcast and its kin, as the program calls them
