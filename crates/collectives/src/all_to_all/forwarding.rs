@@ -32,10 +32,9 @@ pub(super) async fn step<E: Endpoint>(
     reshuffle: Duration,
 ) -> Result<()> {
     let packed = blocks.hand_over(leaving)?;
-    let work = copying(&packed, reshuffle);
-    endpoint.compute(work).await; // to pack
+    endpoint.compute(copying(&packed, reshuffle)).await;
     let received = endpoint.sendrecv(to, packed, from).await?;
-    endpoint.compute(work).await; // to unpack
+    endpoint.compute(copying(&received, reshuffle)).await;
     blocks.put(coming, &received)
 }
 

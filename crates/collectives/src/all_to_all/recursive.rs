@@ -78,17 +78,17 @@ async fn take_turns<E: Endpoint>(
     reshuffle: Duration,
 ) -> Result<()> {
     let packed = blocks.hand_over(leaving)?;
-    let work = copying(&packed, reshuffle);
+    let packing = copying(&packed, reshuffle);
     let received;
     if endpoint.rank() < node {
-        endpoint.compute(work).await; // to pack
+        endpoint.compute(packing).await;
         endpoint.send(node, packed).await?;
         received = endpoint.receive(node).await?;
-        endpoint.compute(work).await; // to unpack
+        endpoint.compute(copying(&received, reshuffle)).await;
     } else {
         received = endpoint.receive(node).await?;
-        endpoint.compute(work).await; // to unpack
-        endpoint.compute(work).await; // to pack
+        endpoint.compute(copying(&received, reshuffle)).await;
+        endpoint.compute(packing).await;
         endpoint.send(node, packed).await?;
     }
     blocks.put(coming, &received)

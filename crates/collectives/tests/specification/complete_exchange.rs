@@ -3,9 +3,11 @@
 use crate::worlds;
 use endpoint::{Endpoint, Error, Message, Program, Result, World};
 use machines::model::LogGp;
+use maquette_collectives::all_reduce::{Operator, Sends};
 use maquette_collectives::all_to_all::{Bruck, Complete, CompleteExchange};
 use maquette_collectives::barrier::Dissemination;
 use maquette_collectives::schedule::{Pacing, Pattern, Rule, Scheduled, SendReceiveOrder};
+use maquette_collectives::{CollectiveProgram, Data, Group, Sizes};
 use proptest::prelude::*;
 use quantities::{Bytes, Duration, Rank};
 use virtual_worlds::loggp::Clock;
@@ -235,4 +237,34 @@ fn nobody_passes_a_barrier_before_the_last_one_has_come() {
 #[test]
 fn a_linear_schedule_has_one_receiver_a_step() {
     assert_eq!(Complete::Linear.schedule(4, Bytes(1)).unwrap().rule, Rule::ManyToOne);
+}
+
+/// Rank 0 packs 100 bytes and then rank 1 unpacks them; rank 1 itself has nothing to pack, and rank 0 nothing to unpack.
+#[test]
+fn a_rank_unpacks_as_much_as_it_has_received() {
+    let sizes = Sizes::Each([0, 100, 0, 0].map(Bytes).to_vec());
+    for (algorithm, order) in [
+        (Complete::Bruck, SendReceiveOrder::Sendrecv),
+        (Complete::Recursive, SendReceiveOrder::Sendrecv),
+        (Complete::Recursive, SendReceiveOrder::Alternating),
+    ] {
+        let end = |reshuffle: Duration| {
+            let program = CollectiveProgram {
+                algorithm: algorithm.algorithm(Some(order), reshuffle).into(),
+                group: Group::from_source(Rank(0), 2).unwrap(),
+                root: Rank(0),
+                operator: Operator::Xor,
+                sends: Sends::Early,
+                sizes: sizes.clone(),
+                data: Data::Sizes,
+            };
+            let (results, answer) = Clock::new(worlds::MODEL).run(2, &program).unwrap();
+            assert!(results.iter().all(Result::is_ok));
+            [0, 1].map(|rank: usize| answer.finish[rank].picoseconds())
+        };
+        let each = 1_000_000;
+        let (without, with) = (end(Duration::ZERO), end(Duration::from_picoseconds(each)));
+        assert!(with[1] - without[1] == 200 * each, "{algorithm:?} {order:?}: {with:?} {without:?}");
+        assert!(with[0] - without[0] <= 200 * each, "{algorithm:?} {order:?}: {with:?} {without:?}");
+    }
 }
