@@ -65,8 +65,8 @@ fn host() -> Host {
     host
 }
 
-/// Tells a member whatever a message says, as another member.
-fn tell(host: &mut Host, from: Identity, message: &[u8]) {
+/// Delivers a message to a member, whatever it says, as if another had sent it.
+fn deliver(host: &mut Host, from: Identity, message: &[u8]) {
     let Ok(message) = postcard::from_bytes::<Message<Bucket>>(message) else { return };
     if message.check().is_err() {
         return;
@@ -108,7 +108,7 @@ fuzz_target!(|input: (u8, Vec<u8>, Vec<(u8, Vec<u8>)>)| {
     for (from, message) in messages.iter().take(100) {
         caller.send(message);
         for message in carry(&mut caller, &mut called, usize::from(piece)) {
-            tell(&mut host, Identity(2 + u32::from(from % 3)), &message);
+            deliver(&mut host, Identity(2 + u32::from(from % 3)), &message);
         }
     }
 });

@@ -174,25 +174,25 @@ impl Contest {
         // The first calls create what later ones use.
         self.batch(session, 2)?;
         let first = self.batch(session, 2)?;
-        let calls = (BATCH / first.together_ns.max(first.in_a_row_ns).max(1.0)).clamp(CALLS.0, CALLS.1) as u32;
+        let calls = (BATCH / first.after_barrier_ns.max(first.in_a_row_ns).max(1.0)).clamp(CALLS.0, CALLS.1) as u32;
         let mut least = first;
         for _ in 0..TRIALS {
             let times = self.batch(session, calls)?;
-            least.together_ns = least.together_ns.min(times.together_ns);
+            least.after_barrier_ns = least.after_barrier_ns.min(times.after_barrier_ns);
             least.in_a_row_ns = least.in_a_row_ns.min(times.in_a_row_ns);
         }
         Ok((least, calls))
     }
 
-    /// The times of so many calls each begun together, and of so many in a row.
+    /// The times of so many calls, each after a barrier, and of so many in a row.
     fn batch(&mut self, session: Option<&'static Session>, calls: u32) -> Result<Times, String> {
         Session::set(session);
-        let mut together = 0.0;
+        let mut after_barriers = 0.0;
         for _ in 0..calls {
             barrier();
             let begun = self.clock.now();
             self.buffers.call()?;
-            together += nanoseconds(begun, self.clock.now());
+            after_barriers += nanoseconds(begun, self.clock.now());
         }
         barrier();
         let begun = self.clock.now();
@@ -202,8 +202,8 @@ impl Contest {
         let in_a_row = nanoseconds(begun, self.clock.now());
         Session::set(None);
         let calls = f64::from(calls);
-        let together_ns = combined(together, MPI_SUM) / self.ranks / calls;
-        Ok(Times { together_ns, in_a_row_ns: combined(in_a_row, MPI_MAX) / calls })
+        let after_barrier_ns = combined(after_barriers, MPI_SUM) / self.ranks / calls;
+        Ok(Times { after_barrier_ns, in_a_row_ns: combined(in_a_row, MPI_MAX) / calls })
     }
 
     /// How long it has gone on, the same on all ranks. [ns]
@@ -218,7 +218,7 @@ fn nanoseconds(begun: Time, ended: Time) -> f64 {
 
 /// The larger of the two ratios of times.
 fn ratio(times: Times, library: Times) -> f64 {
-    (times.together_ns / library.together_ns.max(1.0)).max(times.in_a_row_ns / library.in_a_row_ns.max(1.0))
+    (times.after_barrier_ns / library.after_barrier_ns.max(1.0)).max(times.in_a_row_ns / library.in_a_row_ns.max(1.0))
 }
 
 /// The times of a plan, beside those of the library in the same turns.
@@ -227,13 +227,13 @@ fn compared(turns: &[(Times, Times)]) -> Compared {
     let ratio_of = |part: fn(&Times) -> f64| {
         median(turns.iter().map(|(times, library)| part(times) / part(library).max(1.0)).collect())
     };
-    let ratio = ratio_of(|times| times.together_ns).max(ratio_of(|times| times.in_a_row_ns));
+    let ratio = ratio_of(|times| times.after_barrier_ns).max(ratio_of(|times| times.in_a_row_ns));
     Compared { times: medians(&times), ratio }
 }
 
 fn medians(all: &[Times]) -> Times {
     let of = |part: fn(&Times) -> f64| median(all.iter().map(part).collect());
-    Times { together_ns: of(|times| times.together_ns), in_a_row_ns: of(|times| times.in_a_row_ns) }
+    Times { after_barrier_ns: of(|times| times.after_barrier_ns), in_a_row_ns: of(|times| times.in_a_row_ns) }
 }
 
 fn median(mut values: Vec<f64>) -> f64 {

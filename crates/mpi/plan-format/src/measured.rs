@@ -56,8 +56,8 @@ pub struct Measured {
 /// How long a call takes: medians of several rounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Times {
-    /// When all ranks begin it together, after a barrier: the mean over ranks. [ns]
-    pub together_ns: f64,
+    /// When all ranks begin it after a barrier: the mean over ranks. [ns]
+    pub after_barrier_ns: f64,
     /// When ranks call it again and again, and may run ahead of each other: until the last rank is done. [ns]
     pub in_a_row_ns: f64,
 }

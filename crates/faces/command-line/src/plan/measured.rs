@@ -153,11 +153,11 @@ impl Report {
         for (trial, times) in &self.measured {
             let best = trial.best(times);
             let (name, own) = match best {
-                Some((spec, compared)) => (spec.describe(), rounded(time(compared.times.together_ns))),
+                Some((spec, compared)) => (spec.describe(), rounded(time(compared.times.after_barrier_ns))),
                 None => ("none near it".to_owned(), String::new()),
             };
             let by = if best.is_some_and(|(_, compared)| is_faster(compared)) { "plan" } else { "library" };
-            let library = rounded(time(times.library.together_ns));
+            let library = rounded(time(times.library.after_barrier_ns));
             rows.push([trial.name.to_owned(), trial.bytes().to_string(), library, name, own, by.to_owned()]);
         }
         let sides = [Side::Left, Side::Right, Side::Right, Side::Left, Side::Right, Side::Left];
@@ -169,7 +169,7 @@ impl Report {
     fn json(&self) -> Value {
         let times = |times: &Times| {
             json!({
-                "together_ps": time(times.together_ns).picoseconds(),
+                "after_barrier_ps": time(times.after_barrier_ns).picoseconds(),
                 "in_a_row_ps": time(times.in_a_row_ns).picoseconds(),
             })
         };
