@@ -20,6 +20,8 @@ use tuning::planner::{Bound, busiest};
 const SHOWN: usize = 5;
 /// How many of the nodes of a program's ranks the text shows.
 const MOST_NODES: usize = 16;
+/// The most characters of a list, such as the ranks of a group, in the headline.
+const LONGEST_LIST: usize = 60;
 
 /// The printed report of a finished run.
 pub(super) fn summary(ended: &FinishedRun, as_json: bool) -> String {
@@ -44,8 +46,12 @@ fn text(ended: &FinishedRun, network: Option<&FlitNetwork>) -> String {
     if !ended.jobs.is_empty() {
         return text_of_jobs(ended, network);
     }
-    let parameters: Vec<String> =
-        ended.provenance.parameters().iter().map(|(name, value)| format!("{name} {}", unquoted(value))).collect();
+    let parameters: Vec<String> = ended
+        .provenance
+        .parameters()
+        .iter()
+        .map(|(name, value)| format!("{name} {}", shortened(&unquoted(value))))
+        .collect();
     let ranks = answer.finish.len();
     let on = &ended.machine.name;
     let each = if ended.machine.model().processes() > 1 { "rank" } else { "node" };
@@ -224,6 +230,12 @@ fn messaging_json(messaging: &MessagingStatistics, answer: &Answer) -> Value {
 /// A value as people write it: strings without quotes.
 fn unquoted(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_string)
+}
+
+/// The beginning of a list that is too long for a headline; `--json` has all of it.
+fn shortened(value: &str) -> String {
+    let beginning = value.char_indices().nth(LONGEST_LIST).and_then(|(end, _)| value[..end].rsplit_once(','));
+    beginning.map_or_else(|| value.to_owned(), |(beginning, _)| format!("{beginning},..."))
 }
 
 fn busiest_channels(network: &FlitNetwork, answer: &Answer) -> String {
