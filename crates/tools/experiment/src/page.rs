@@ -54,8 +54,7 @@ impl FinishedRun {
     }
 
     fn run_page<'run>(&'run self, path: Option<&'run CriticalPath>) -> RunPage<'run> {
-        let text = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        let parameters = self.provenance.parameters().iter().filter(|_| self.jobs.is_empty());
+        let parameters = if self.jobs.is_empty() { self.provenance.parameters_in_words() } else { Vec::new() };
         let findings = self.findings.iter().map(|finding| (finding.name.to_owned(), finding.text.clone()));
         let of_jobs = self.jobs.iter().flat_map(|job| {
             job.findings.iter().map(|finding| (format!("{}: {}", job.name, finding.name), finding.text.clone()))
@@ -63,7 +62,8 @@ impl FinishedRun {
         RunPage {
             program: &self.program,
             machine: &self.machine,
-            parameters: parameters.map(|(name, value)| format!("{name} {}", text(value))).collect(),
+            parameters,
+            taking_part: self.notes.taking_part,
             made: self.provenance.line().trim_end().to_owned(),
             findings: findings.chain(of_jobs).collect(),
             jobs: self.jobs.iter().map(Job::from).collect(),

@@ -9,6 +9,9 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use virtual_worlds::jobs::placement::Placement;
 
+/// The most characters of a list, such as the ranks of a group, that people are shown in a line.
+const LONGEST_LIST: usize = 60;
+
 /// The version of this program.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -155,6 +158,12 @@ impl Provenance {
         &self.parameters
     }
 
+    /// The same by name and value, for people: of a long list only the beginning.
+    pub fn parameters_in_words(&self) -> Vec<String> {
+        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        self.parameters.iter().map(|(name, value)| format!("{name} {}", shortened(&text(value)))).collect()
+    }
+
     /// Notes that the program itself makes random choices from the seed.
     pub fn mark_random(&mut self) {
         self.randomness = Randomness::Drawn;
@@ -214,6 +223,12 @@ impl OnMachine {
     }
 }
 
+/// The beginning of a list, such as the ranks of a group, that is too long for a line.
+fn shortened(value: &str) -> String {
+    let beginning = value.char_indices().nth(LONGEST_LIST).and_then(|(end, _)| value[..end].rsplit_once(','));
+    beginning.map_or_else(|| value.to_owned(), |(beginning, _)| format!("{beginning},..."))
+}
+
 #[cfg(test)]
 mod tests {
     use std::path::Path;
@@ -258,5 +273,15 @@ mod tests {
         let line = experiment.line();
         assert!(line.contains("; halo.csv blake3 ") && line.trim_end().rsplit(' ').next().map(str::len) == Some(16));
         assert_ne!(file(b"0,1\n1,0\n"), file(b"0,1\n2,0\n"));
+    }
+
+    #[test]
+    fn of_a_long_list_only_the_beginning_is_shown() {
+        let ranks = |count: usize| (0..count).map(|rank| rank.to_string()).collect::<Vec<_>>().join(",");
+        let path = "a".repeat(2 * LONGEST_LIST);
+        let given = json!({"bytes": 8, "few": ranks(22), "file": path, "group": ranks(512)});
+        let shown = Provenance::of("run").given(given).parameters_in_words();
+        let expected = [format!("few {}", ranks(22)), format!("file {path}"), format!("group {},...", ranks(23))];
+        assert_eq!((shown[0].as_str(), &shown[1..]), ("bytes 8", &expected[..]));
     }
 }

@@ -20,8 +20,6 @@ use tuning::planner::{Bound, busiest};
 const SHOWN: usize = 5;
 /// How many of the nodes of a program's ranks the text shows.
 const MOST_NODES: usize = 16;
-/// The most characters of a list, such as the ranks of a group, in the headline.
-const LONGEST_LIST: usize = 60;
 
 /// The printed report of a finished run.
 pub(super) fn summary(ended: &FinishedRun, as_json: bool) -> String {
@@ -46,12 +44,7 @@ fn text(ended: &FinishedRun, network: Option<&FlitNetwork>) -> String {
     if !ended.jobs.is_empty() {
         return text_of_jobs(ended, network);
     }
-    let parameters: Vec<String> = ended
-        .provenance
-        .parameters()
-        .iter()
-        .map(|(name, value)| format!("{name} {}", shortened(&unquoted(value))))
-        .collect();
+    let parameters = ended.provenance.parameters_in_words();
     let ranks = answer.finish.len();
     let on = &ended.machine.name;
     let each = if ended.machine.model().processes() > 1 { "rank" } else { "node" };
@@ -225,17 +218,6 @@ fn messaging_json(messaging: &MessagingStatistics, answer: &Answer) -> Value {
         "separate_bytes": separate.0,
         "saved_percent": saved,
     })
-}
-
-/// A value as people write it: strings without quotes.
-fn unquoted(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_string)
-}
-
-/// The beginning of a list that is too long for a headline; `--json` has all of it.
-fn shortened(value: &str) -> String {
-    let beginning = value.char_indices().nth(LONGEST_LIST).and_then(|(end, _)| value[..end].rsplit_once(','));
-    beginning.map_or_else(|| value.to_owned(), |(beginning, _)| format!("{beginning},..."))
 }
 
 fn busiest_channels(network: &FlitNetwork, answer: &Answer) -> String {

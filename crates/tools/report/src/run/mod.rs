@@ -41,6 +41,8 @@ pub struct RunPage<'run> {
     pub machine: &'run Machine,
     /// The program's parameters.
     pub parameters: Vec<String>,
+    /// How many ranks take part in it, if not all do.
+    pub taking_part: Option<u32>,
     /// How the result was made: engine, seed, files.
     pub made: String,
     /// The program's findings: names and texts.
@@ -168,8 +170,11 @@ impl RunPage<'_> {
     fn summary(&self) -> Element {
         let answer = self.answer;
         let makespan = answer.makespan().since(Time::ZERO);
-        let ranks =
-            if self.jobs.is_empty() { answer.finish.len() } else { self.jobs.iter().map(|job| job.nodes.len()).sum() };
+        let ranks = match (self.taking_part, &self.jobs[..]) {
+            (Some(members), _) => members as usize,
+            (None, []) => answer.finish.len(),
+            (None, jobs) => jobs.iter().map(|job| job.nodes.len()).sum(),
+        };
         let mut tally =
             vec![("makespan", time(makespan)), ("ranks", count(ranks as u64)), ("messages", count(answer.messages))];
         if self.machine.network().is_some() {
