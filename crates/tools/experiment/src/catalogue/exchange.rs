@@ -388,11 +388,12 @@ impl ExchangeParameters {
         let mut prepared = Prepared::new(program, ranks, parameters).expecting(of.algorithm.messages(members));
         prepared.notes.busiest = Some((least, Bytes(others.saturating_mul(bytes))));
         prepared.notes.taking_part = self.group.as_ref().map(|_| members);
-        Box::new(prepared.with_findings(|ends, _| {
+        let each = if self.group.is_some() { "node of the group" } else { "node" };
+        Box::new(prepared.with_findings(move |ends, _| {
             let received: Vec<u64> = ends.iter().map(|end| end.received.0).collect();
             vec![Finding {
                 name: "received",
-                text: format!("{} by each node", Bytes(received.iter().copied().max().unwrap_or(0))),
+                text: format!("{} by each {each}", Bytes(received.iter().copied().max().unwrap_or(0))),
                 key: "received_bytes",
                 value: json!(received),
             }]
