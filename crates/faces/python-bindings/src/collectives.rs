@@ -20,10 +20,9 @@ use crate::request::Call;
 
 /// The collectives of a run, each created once.
 pub struct Collectives<'run> {
-    machine: &'run Model,
-    choice: &'run MachineChoice,
+    /// The machine and the choice that named it; none where real ranks run.
+    machine: Option<(&'run Model, &'run MachineChoice)>,
     seed: u64,
-    is_real: bool,
     /// Whether all ranks of the run are in this process, so that what they call can be compared.
     has_all_ranks: bool,
     /// The number of the run, by which groups know whether they are of it.
@@ -39,7 +38,7 @@ pub struct Collectives<'run> {
 struct Among {
     /// The ranks in order; none, if they are all in the usual order.
     group: Option<Group>,
-    site: Site,
+    ranks: u32,
     made: RefCell<BTreeMap<(String, String), Rc<Awaited>>>,
     /// What the ranks have called, where all of them are here.
     agreement: RefCell<Agreement>,
@@ -51,22 +50,28 @@ static RUNS: AtomicU32 = AtomicU32::new(0);
 /// The most groups of which each can have a tag of its own.
 const MOST_GROUPS: usize = 1 << 16;
 
-impl<'run> Collectives<'run> {
-    /// An empty set, for a machine and the choice that named it.
-    pub fn new(machine: &'run Model, choice: &'run MachineChoice, seed: u64) -> Collectives<'run> {
-        let run = RUNS.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
-        let (all, groups, numbers) = (OnceCell::new(), RefCell::default(), RefCell::default());
-        Collectives { machine, choice, seed, is_real: false, has_all_ranks: true, run, all, groups, numbers }
-    }
-
-    /// The same for real ranks, without a model of a machine.
-    pub fn for_real(self) -> Collectives<'run> {
-        Collectives { is_real: true, ..self }
+impl Collectives<'static> {
+    /// An empty set for real ranks, without a model of a machine.
+    pub fn for_real(seed: u64) -> Collectives<'static> {
+        Collectives::new(None, seed)
     }
 
     /// The same where the other ranks are in processes of their own.
-    pub fn for_one_rank(self) -> Collectives<'run> {
-        Collectives { has_all_ranks: false, ..self.for_real() }
+    pub fn for_one_rank(seed: u64) -> Collectives<'static> {
+        Collectives { has_all_ranks: false, ..Collectives::for_real(seed) }
+    }
+}
+
+impl<'run> Collectives<'run> {
+    /// An empty set, for a machine and the choice that named it.
+    pub fn on(machine: &'run Model, choice: &'run MachineChoice, seed: u64) -> Collectives<'run> {
+        Collectives::new(Some((machine, choice)), seed)
+    }
+
+    fn new(machine: Option<(&'run Model, &'run MachineChoice)>, seed: u64) -> Collectives<'run> {
+        let run = RUNS.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
+        let (all, groups, numbers) = (OnceCell::new(), RefCell::default(), RefCell::default());
+        Collectives { machine, seed, has_all_ranks: true, run, all, groups, numbers }
     }
 
     /// Takes part in a collective as a rank; returns the data that the rank ends with, or a list with the data from
@@ -79,8 +84,8 @@ impl<'run> Collectives<'run> {
     ) -> PyResult<Bound<'py, PyAny>> {
         let Some(members) = &call.group else {
             let size = endpoint.size();
-            let all = self.all.get_or_init(|| Among::new(None, self.site(size), Agreement::new(size)));
-            return all.call(endpoint, self.has_all_ranks, call, py).await;
+            let all = self.all.get_or_init(|| Among::new(None, size, Agreement::new(size)));
+            return self.call_among(all, endpoint, call, py).await;
         };
         let number = members.get().number(self.run, |ranks| self.number(ranks, || members.get().group()))?;
         let among = self.groups.borrow().get(number as usize).map(Rc::clone);
@@ -89,7 +94,32 @@ impl<'run> Collectives<'run> {
         // In one process groups are numbered, and else a digest is compared.
         let tag = self.has_all_ranks.then(|| Tag::of_collective(number as u16));
         let subgroup = Subgroup::new(endpoint, group, tag).map_err(|error| of_program(&error))?;
-        among.call(&subgroup, self.has_all_ranks, call, py).await
+        self.call_among(&among, &subgroup, call, py).await
+    }
+
+    /// Takes part as a rank of `endpoint`, whose ranks are the places in the group.
+    async fn call_among<'py, E: Endpoint>(
+        &self,
+        among: &Among,
+        endpoint: &E,
+        call: Call<'py>,
+        py: Python<'py>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        // A rank has a message for each other, and ends with one from each.
+        let is_list = Collective::named(&call.name).is_some_and(|collective| collective.shape().is_exchange());
+        let site = self.site(among.ranks);
+        let collective = among.made((call.name, call.parameters), &site)?;
+        if self.has_all_ranks {
+            let agreed = collective.agree(&mut among.agreement.borrow_mut(), endpoint.rank(), &call.messages);
+            agreed.map_err(|error| of_program(&error))?;
+        }
+        let ended = collective.run(endpoint, &site, call.messages, !self.has_all_ranks).await;
+        let ended = ended.map_err(|error| of_program(&error))?;
+        let mut data = ended.into_iter().map(|message| message.and_then(|message| data_of(&message, py)));
+        if is_list {
+            return Ok(PyList::new(py, data.collect::<Vec<_>>())?.into_any());
+        }
+        Ok(data.next().flatten().map_or_else(|| py.None().into_bound(py), Bound::into_any))
     }
 
     /// The number of the group of these ranks: a new one, where none has them in this order.
@@ -105,15 +135,17 @@ impl<'run> Collectives<'run> {
         let number = groups.len() as u32;
         let group = group().map_err(|error| of_program(&error))?;
         let agreement = Agreement::among(&group);
-        groups.push(Rc::new(Among::new(Some(group), self.site(ranks.len() as u32), agreement)));
+        groups.push(Rc::new(Among::new(Some(group), ranks.len() as u32, agreement)));
         self.numbers.borrow_mut().insert(ranks.to_vec(), number);
         Ok(number)
     }
 
-    fn site(&self, ranks: u32) -> Site {
-        let postal = self.choice.postal.map(|model| (model.lambda, model.step()));
-        let machine = self.machine.clone();
-        Site { machine, requested_ranks: Some(ranks), seed: self.seed, is_real: self.is_real, postal }
+    fn site(&self, ranks: u32) -> Site<'run> {
+        let Some((machine, choice)) = self.machine else { return Site::for_real(ranks, self.seed) };
+        let mut site = Site::on(machine, self.seed);
+        site.requested_ranks = Some(ranks);
+        site.postal = choice.postal.map(|model| (model.lambda, model.step()));
+        site
     }
 
     /// The first collective that some ranks have called and others have not.
@@ -125,40 +157,16 @@ impl<'run> Collectives<'run> {
 }
 
 impl Among {
-    fn new(group: Option<Group>, site: Site, agreement: Agreement) -> Among {
-        Among { group, site, made: RefCell::default(), agreement: RefCell::new(agreement) }
+    fn new(group: Option<Group>, ranks: u32, agreement: Agreement) -> Among {
+        Among { group, ranks, made: RefCell::default(), agreement: RefCell::new(agreement) }
     }
 
-    /// Takes part as a rank of `endpoint`, whose ranks are the places in the group.
-    async fn call<'py, E: Endpoint>(
-        &self,
-        endpoint: &E,
-        has_all_ranks: bool,
-        call: Call<'py>,
-        py: Python<'py>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        // A rank has a message for each other, and ends with one from each.
-        let is_list = Collective::named(&call.name).is_some_and(|collective| collective.shape().is_exchange());
-        let collective = self.made((call.name, call.parameters))?;
-        if has_all_ranks {
-            let agreed = collective.agree(&mut self.agreement.borrow_mut(), endpoint.rank(), &call.messages);
-            agreed.map_err(|error| of_program(&error))?;
-        }
-        let ended = collective.run(endpoint, &self.site, call.messages, !has_all_ranks).await;
-        let ended = ended.map_err(|error| of_program(&error))?;
-        let mut data = ended.into_iter().map(|message| message.and_then(|message| data_of(&message, py)));
-        if is_list {
-            return Ok(PyList::new(py, data.collect::<Vec<_>>())?.into_any());
-        }
-        Ok(data.next().flatten().map_or_else(|| py.None().into_bound(py), Bound::into_any))
-    }
-
-    fn made(&self, key: (String, String)) -> PyResult<Rc<Awaited>> {
+    fn made(&self, key: (String, String), site: &Site<'_>) -> PyResult<Rc<Awaited>> {
         if let Some(made) = self.made.borrow().get(&key) {
             return Ok(Rc::clone(made));
         }
         let parameters = serde_json::from_str(&key.1).map_err(|error| PyValueError::new_err(error.to_string()))?;
-        let made = Awaited::named(&key.0, parameters, &self.site).map_err(|error| of_experiment(&error))?;
+        let made = Awaited::named(&key.0, parameters, site).map_err(|error| of_experiment(&error))?;
         let made = match &self.group {
             Some(group) => made.of_group(group),
             None => made,

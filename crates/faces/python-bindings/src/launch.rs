@@ -24,9 +24,6 @@ use crate::request::{if_given, large, whole};
 use crate::run::{first_raised, stop_of_this_thread};
 use crate::signals;
 
-/// Stands in for a machine where there is none.
-const NO_MACHINE: &str = "loggp";
-
 /// Runs a program in Python on `ranks` ranks; `begin` begins a rank of it. Returns what each has returned.
 #[pyfunction]
 pub fn launch_own<'py>(
@@ -36,9 +33,7 @@ pub fn launch_own<'py>(
     seed: Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyList>> {
     let (ranks, seed) = (whole("local", &ranks)?, if_given("seed", &seed, large)?.unwrap_or(DEFAULT_SEED));
-    let model = machines::load(NO_MACHINE).map_err(|error| of_experiment(&error.into()))?;
-    let choice = MachineChoice::default();
-    let collectives = Collectives::new(&model, &choice, seed).for_real();
+    let collectives = Collectives::for_real(seed);
     let raised = RefCell::default();
     let stop = stop_of_this_thread();
     let program = PythonProgram { begin, raised: &raised, stop, collectives: &collectives };
@@ -59,9 +54,7 @@ pub fn launch_own<'py>(
 /// value, as JSON or, if that is impossible, as its Python representation.
 pub fn run_as_rank(begin: Bound<'_, PyAny>, seed: u64, rank: &mut Running) -> PyResult<Record> {
     let py = begin.py();
-    let model = machines::load(NO_MACHINE).map_err(|error| of_experiment(&error.into()))?;
-    let choice = MachineChoice::default();
-    let collectives = Collectives::new(&model, &choice, seed).for_one_rank();
+    let collectives = Collectives::for_one_rank(seed);
     let raised = RefCell::default();
     let program = PythonProgram { begin, raised: &raised, stop: stop_of_this_thread(), collectives: &collectives };
     rank.set_should_continue(signals::should_continue);

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use collectives::agreement::Unfinished;
 use experiment::catalogue::Choice;
-use experiment::{DEFAULT_SEED, EngineName, Error, Experiment, OwnProgram, Recording, TableName};
+use experiment::{EngineName, Error, Experiment, OwnProgram, Recording, TableName};
 use formats::output::files;
 use machines::model::Machine as Model;
 use pyo3::exceptions::PyValueError;
@@ -208,7 +208,7 @@ fn run_recorded(
     let work = move || {
         files::forget();
         let run = match machine {
-            Some(machine) => experiment.prepare_on(Model::clone(&machine)),
+            Some(machine) => experiment.prepare_on(&machine),
             None => experiment.prepare(),
         };
         run?.recording(recording).run(Stop::NEVER)
@@ -245,10 +245,12 @@ pub fn run_own<'py>(
     let parameters = serde_json::from_str(parameters).map_err(|error| PyValueError::new_err(error.to_string()))?;
     let stop = stop_of_this_thread();
     let raised = RefCell::default();
-    let collectives = Collectives::new(&machine.model, &machine.choice, seed.unwrap_or(DEFAULT_SEED));
+    let experiment = Experiment { engine, seed, ..Experiment::default() };
+    let collectives = Collectives::on(&machine.model, &machine.choice, experiment.seed());
     let program = PythonProgram { begin, raised: &raised, stop, collectives: &collectives };
-    let own = OwnProgram { name, program, parameters, ranks, placement, seed, engine, recording };
-    let ran = own.run(&machine.model, Stop::at(stop));
+    let own = OwnProgram { name, program, parameters, ranks, placement };
+    let run = experiment.prepare_own(own, &machine.model);
+    let ran = run.and_then(|run| run.recording(recording).run_returning(Stop::at(stop)));
     if let Some(error) = first_raised(py, raised.into_inner(), ran.as_ref().err())? {
         return Err(error);
     }

@@ -5,7 +5,7 @@ use quantities::{Duration, Time};
 use serde_json::{Value, json};
 use virtual_worlds::answer::Answer;
 use virtual_worlds::flit::world::Options;
-use virtual_worlds::jobs::placement::{Allocation, PlacementError};
+use virtual_worlds::jobs::placement::{Allocation, Placement, PlacementError};
 use virtual_worlds::jobs::{self, Background, JobRun, JobsRun};
 
 use crate::catalogue::{AnyOutput, AnyProgram};
@@ -71,7 +71,7 @@ impl From<PlacementError> for Error {
 
 impl Experiment {
     /// Creates the programs of all jobs.
-    pub(crate) fn programs(&self, site: &mut Site) -> Result<Vec<Box<dyn Ready>>, Error> {
+    pub(crate) fn programs(&self, site: &mut Site<'_>) -> Result<Vec<Box<dyn Ready>>, Error> {
         let create = |job: &Job| {
             site.requested_ranks = job.ranks;
             job.program.prepare(site)
@@ -79,13 +79,13 @@ impl Experiment {
         self.jobs.iter().map(create).collect()
     }
 
-    /// Places the programs of the jobs on the machine of `site`, one after another.
-    pub(crate) fn place(&self, programs: Vec<Box<dyn Ready>>, site: &Site) -> Result<Vec<PlacedJob>, Error> {
-        let mut allocation = Allocation::new(&site.machine);
+    /// Places the programs of the jobs on `machine`, one after another.
+    pub(crate) fn place(&self, programs: Vec<Box<dyn Ready>>, machine: &Machine) -> Result<Vec<PlacedJob>, Error> {
+        let mut allocation = Allocation::new(machine);
         let mut placed = Vec::new();
         for (number, (job, ready)) in (0u64..).zip(self.jobs.iter().zip(programs)) {
             let Job { program, placement, start, .. } = job;
-            let nodes = nodes_of(job, ready.ranks(), &mut allocation, self.seed().wrapping_add(number))?;
+            let nodes = nodes_of(placement, ready.ranks(), &mut allocation, self.seed().wrapping_add(number))?;
             let start = start.unwrap_or_default();
             let name = job.called(number);
             let parameters = json!({
@@ -109,22 +109,27 @@ impl Experiment {
     }
 }
 
-/// The nodes of a program that has the machine of `site` to itself: none if its ranks are on nodes in order.
-pub(crate) fn nodes_of_only(job: &Job, ranks: u32, site: &Site) -> Result<Vec<NodeId>, Error> {
-    if job.placement.is_usual(ranks) {
+/// The nodes of a program that has `machine` to itself: none if its ranks are on nodes in order.
+pub(crate) fn nodes_of_only(
+    placement: &Placement,
+    ranks: u32,
+    machine: &Machine,
+    seed: u64,
+) -> Result<Vec<NodeId>, Error> {
+    if placement.is_usual(ranks) {
         return Ok(Vec::new());
     }
-    nodes_of(job, ranks, &mut Allocation::new(&site.machine), site.seed)
+    nodes_of(placement, ranks, &mut Allocation::new(machine), seed)
 }
 
-/// The nodes of the ranks of a job, taken from those that are free.
-fn nodes_of(job: &Job, ranks: u32, free: &mut Allocation<'_>, seed: u64) -> Result<Vec<NodeId>, Error> {
+/// The nodes of the ranks of a program that is placed so, taken from those that are free.
+fn nodes_of(placement: &Placement, ranks: u32, free: &mut Allocation<'_>, seed: u64) -> Result<Vec<NodeId>, Error> {
     let machine = free.machine();
-    if machine.model().is_without_contention() && !job.placement.is_usual(ranks) {
+    if machine.model().is_without_contention() && !placement.is_usual(ranks) {
         let allowed = format!("in-order, as on {} no node is nearer than another", machine.name);
-        return Err(Error::parameter("placement", &job.placement, allowed));
+        return Err(Error::parameter("placement", placement, allowed));
     }
-    Ok(free.place(&job.placement, ranks, seed)?)
+    Ok(free.place(placement, ranks, seed)?)
 }
 
 /// Runs the `placed` jobs together with the `background` traffic; then, if requested, each of them alone.

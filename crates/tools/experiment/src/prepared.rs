@@ -114,8 +114,11 @@ fn not_received(Unreceived { from, to, messages }: &Unreceived) -> String {
     format!("rank {to} did not receive {messages} of rank {from}")
 }
 
-/// A program of any type that can begin.
-pub trait Ready: Send {
+/// A program that can begin on a model.
+pub trait Simulates {
+    /// What it returns to its caller beside what the machine did.
+    type Results: Default;
+
     /// How many ranks it has.
     fn ranks(&self) -> u32;
 
@@ -127,8 +130,16 @@ pub trait Ready: Send {
     ///
     /// # Errors
     /// If the machine can't run it; the error of a rank.
-    fn simulate(self: Box<Self>, machine: &Machine, nodes: &[NodeId], options: Options) -> Result<Outcome>;
+    fn simulate(
+        self: Box<Self>,
+        machine: &Machine,
+        nodes: &[NodeId],
+        options: Options,
+    ) -> Result<(Self::Results, Outcome)>;
+}
 
+/// A program of the catalogue, of any type, that can begin.
+pub trait Ready: Simulates<Results = ()> + Send {
     /// How long each of `runs` runs takes on a model of `machine`, if they come one after another, as those of launched
     /// ranks do.
     ///
@@ -157,11 +168,13 @@ pub struct AnyJob {
     pub derive_findings: DeriveAny,
 }
 
-impl<P> Ready for Prepared<P>
+impl<P> Simulates for Prepared<P>
 where
     P: Member + Send + 'static,
     P::Output: Send,
 {
+    type Results = ();
+
     fn ranks(&self) -> u32 {
         self.ranks
     }
@@ -170,14 +183,20 @@ where
         &self.notes
     }
 
-    fn simulate(self: Box<Self>, machine: &Machine, nodes: &[NodeId], options: Options) -> Result<Outcome> {
+    fn simulate(self: Box<Self>, machine: &Machine, nodes: &[NodeId], options: Options) -> Result<((), Outcome)> {
         let world = Placed::new(simulated(machine, options), nodes);
         let (results, answer) = world.run(self.ranks, &self.program)?;
         let outputs = results.into_iter().collect::<Result<Vec<P::Output>>>()?;
         let warnings = warnings(&answer);
-        Ok(Outcome { findings: (self.derive_findings)(&outputs, &answer), warnings, answer })
+        Ok(((), Outcome { findings: (self.derive_findings)(&outputs, &answer), warnings, answer }))
     }
+}
 
+impl<P> Ready for Prepared<P>
+where
+    P: Member + Send + 'static,
+    P::Output: Send,
+{
     fn times_as_launched(&self, machine: &Machine, options: Options, runs: u32) -> Result<Vec<Duration>> {
         let launched = Launched { program: &self.program, first: self.notes.first, runs };
         let (results, _) = simulated(machine, options).run(self.ranks, &launched)?;

@@ -9,6 +9,8 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use virtual_worlds::jobs::placement::Placement;
 
+use crate::Notes;
+
 /// The most characters of a list, such as the ranks of a group, that people are shown in a line.
 const LONGEST_LIST: usize = 60;
 
@@ -101,6 +103,16 @@ impl Provenance {
     /// The same with another word of the command, the name of a program.
     pub fn running(self, program: &str) -> Provenance {
         Provenance { command: format!("{} {program}", self.command), ..self }
+    }
+
+    /// The same with what is known of a program of `ranks` ranks before it runs.
+    pub(crate) fn of_program(self, ranks: u32, notes: &Notes) -> Provenance {
+        let mut provenance = self.among(ranks).given(notes.parameters.clone());
+        if notes.draws {
+            provenance.mark_random();
+        }
+        notes.files.iter().cloned().for_each(|file| provenance.read(file));
+        provenance
     }
 
     /// The same on `machine`.

@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use endpoint::Program;
 use formats::output::{PacketFormat, Unwritable, WholeFile, write_frames, write_packets, write_timeline};
 use launch::rank::Running;
 use launch::wire::Record;
@@ -18,11 +19,13 @@ use virtual_worlds::jobs::Background;
 use virtual_worlds::jobs::placement::Placement;
 use virtual_worlds::stop::Stop;
 
-use crate::catalogue::Choice;
 use crate::jobs::{self, FinishedJob, PlacedJob};
+use crate::own::{Own, OwnProgram};
 use crate::prepared::warnings;
+use crate::site::ranks_on;
 use crate::{
-    AnyJob, EngineName, Error, Experiment, Finding, Job, Notes, Outcome, Outputs, Provenance, Ready, Recording, Site,
+    AnyJob, EngineName, Error, Experiment, Finding, Job, Notes, Outcome, Outputs, Provenance, Ready, Recording,
+    Simulates, Site,
 };
 
 /// The file of a packet log, and its format.
@@ -40,18 +43,16 @@ const RECORD_OF_MESSAGE: Bytes = Bytes(200);
 /// The largest record of a run allowed.
 const LARGEST_RECORD: Bytes = Bytes(16 << 30);
 
-/// The machine that is used where none is simulated.
-const NO_MACHINE: &str = "loggp";
-
-/// A run that can begin: everything that a user can get wrong has been checked.
-pub struct Run {
+/// A run that can begin: everything that a user can get wrong has been checked. Its program is one of the catalogue, or
+/// else a user's own.
+pub struct Run<P: Simulates + ?Sized = dyn Ready> {
     /// The machine.
     pub machine: Arc<Machine>,
     /// The name of the program.
-    pub program: &'static str,
+    pub program: String,
     /// What is run.
     pub provenance: Provenance,
-    work: Work,
+    work: Work<P>,
     options: Options,
     packets: Option<Packets>,
     timeline: Option<WholeFile>,
@@ -60,11 +61,18 @@ pub struct Run {
 }
 
 /// What is run.
-enum Work {
+enum Work<P: ?Sized> {
     /// A program that has the machine to itself, and the nodes of its ranks, none if they are on nodes in order.
-    Program(Box<dyn Ready>, Vec<NodeId>),
+    Program(Box<P>, Vec<NodeId>),
     /// Jobs beside each other with background traffic, and then each alone if requested.
     Jobs { jobs: Vec<PlacedJob>, background: Option<Background>, alone: bool },
+}
+
+/// What an experiment has for a machine, whatever runs on it.
+struct Checked {
+    engine: Option<EngineName>,
+    packets: Option<PacketFormat>,
+    provenance: Provenance,
 }
 
 /// A run that has ended.
@@ -121,12 +129,9 @@ impl Experiment {
     /// If it can't run.
     pub fn prepare_for_real(&self, ranks: u32) -> Result<PreparedLaunch, Error> {
         let program = &self.only_job()?.program;
-        // Only the machine's number of nodes is used, and this one has the most possible.
-        let machine = machines::load(NO_MACHINE)?;
-        let mut site = Site { machine, requested_ranks: Some(ranks), seed: self.seed(), is_real: true, postal: None };
-        let ready = program.prepare(&mut site)?;
-        let provenance =
-            provenance_of(program, &*ready, Provenance::of("run").seeded(self.seed(), self.seed.is_some()));
+        let ready = program.prepare(&mut Site::for_real(ranks, self.seed()))?;
+        let provenance = Provenance::of("run").seeded(self.seed(), self.seed.is_some());
+        let provenance = provenance.running(program.name()).of_program(ready.ranks(), ready.notes());
         match provenance.seed_without_effect() {
             Some(seed) => Err(Error::parameter("seed", seed, "none, as nothing of the program is random")),
             None => Ok(PreparedLaunch { ready, provenance: provenance.for_real() }),
@@ -145,34 +150,77 @@ impl Experiment {
     /// # Errors
     /// If it can't run.
     pub fn prepare(&self) -> Result<Run, Error> {
-        self.prepare_on(self.machine.load()?)
+        self.prepare_on(&Arc::new(self.machine.load()?))
     }
 
     /// The same on `machine`, which is the one of this experiment.
     ///
     /// # Errors
     /// Those of [`Experiment::prepare`].
-    pub fn prepare_on(&self, machine: Machine) -> Result<Run, Error> {
+    pub fn prepare_on(&self, machine: &Arc<Machine>) -> Result<Run, Error> {
         if self.jobs.is_empty() {
             return Err(Error::parameter("job", "none", "one or more"));
         }
-        let engine = engine_of(&machine, self.engine)?;
-        let packets = self.write.packets.as_deref().map(|path| packet_format(&machine, path)).transpose()?;
-        let postal = self.machine.postal.map(|model| (model.lambda, model.step()));
-        let mut site = Site { machine, requested_ranks: None, seed: self.seed(), is_real: false, postal };
-        let work = self.work(&mut site)?;
-        let provenance = Provenance::of("run")
-            .on(&site.machine)
-            .with_engine(engine.map(EngineName::name))
-            .seeded(self.seed(), self.seed.is_some());
-        let (program, provenance) = match &work {
-            Work::Program(ready, nodes) => {
-                let Job { program, placement, .. } = &self.jobs[0];
-                let provenance = provenance_of(program, &**ready, provenance);
-                (program.name(), if nodes.is_empty() { provenance } else { provenance.placed(placement) })
-            }
-            Work::Jobs { jobs, .. } => ("jobs", self.provenance_of_jobs(jobs, provenance)),
-        };
+        let checked = self.check_on(machine)?;
+        let mut site = Site::on(machine, self.seed());
+        site.postal = self.machine.postal.map(|model| (model.lambda, model.step()));
+        let mut programs = self.programs(&mut site)?;
+        let machine = site.into_changed().map_or_else(|| Arc::clone(machine), Arc::new);
+        if self.is_of_one_job()
+            && let Some(only) = programs.pop()
+        {
+            let Job { program, placement, .. } = &self.jobs[0];
+            return self.prepare_alone(machine, (program.name(), only), placement, checked);
+        }
+        let background = self.background.as_ref().map(|traffic| traffic.background(self.seed())).transpose()?;
+        let jobs = self.place(programs, &machine)?;
+        let checked = Checked { provenance: self.provenance_of_jobs(&jobs, checked.provenance), ..checked };
+        self.begin(machine, "jobs", Work::Jobs { jobs, background, alone: self.alone }, checked)
+    }
+
+    /// Checks a program that is not in the catalogue as the only one of this experiment, which has no job, on
+    /// `machine`, and opens the output files.
+    ///
+    /// # Errors
+    /// If it can't run.
+    pub fn prepare_own<P: Program>(&self, own: OwnProgram<P>, machine: &Arc<Machine>) -> Result<Run<Own<P>>, Error> {
+        let checked = self.check_on(machine)?;
+        let (name, placement) = (own.name.clone(), own.placement.clone());
+        let ranks = ranks_on(machine, own.ranks)?;
+        let own = Own::new(own, ranks);
+        self.prepare_alone(Arc::clone(machine), (&name, Box::new(own)), &placement, checked)
+    }
+
+    /// What is wrong about the engine or the output on `machine`, before any program is created.
+    fn check_on(&self, machine: &Machine) -> Result<Checked, Error> {
+        let engine = engine_of(machine, self.engine)?;
+        let packets = self.write.packets.as_deref().map(|path| packet_format(machine, path)).transpose()?;
+        let provenance = Provenance::of("run").on(machine).with_engine(engine.map(EngineName::name));
+        Ok(Checked { engine, packets, provenance: provenance.seeded(self.seed(), self.seed.is_some()) })
+    }
+
+    /// A run of a program, called so, that has `machine` to itself.
+    fn prepare_alone<P: Simulates + ?Sized>(
+        &self,
+        machine: Arc<Machine>,
+        (name, program): (&str, Box<P>),
+        placement: &Placement,
+        checked: Checked,
+    ) -> Result<Run<P>, Error> {
+        let nodes = jobs::nodes_of_only(placement, program.ranks(), &machine, self.seed())?;
+        let provenance = checked.provenance.running(name).of_program(program.ranks(), program.notes());
+        let provenance = if nodes.is_empty() { provenance } else { provenance.placed(placement) };
+        self.begin(machine, name, Work::Program(program, nodes), Checked { provenance, ..checked })
+    }
+
+    /// Opens the output files of a run that can begin otherwise.
+    fn begin<P: Simulates + ?Sized>(
+        &self,
+        machine: Arc<Machine>,
+        program: &str,
+        work: Work<P>,
+        Checked { engine, packets, provenance }: Checked,
+    ) -> Result<Run<P>, Error> {
         let Files { packets, timeline, report } = self.write.begin(packets)?;
         let critical_path = self.write.critical_path || report.is_some();
         let options = Options {
@@ -183,21 +231,8 @@ impl Experiment {
             timeline: timeline.is_some() || critical_path,
             ..Options::default()
         };
-        let machine = Arc::new(site.machine);
+        let program = program.to_owned();
         Ok(Run { machine, program, provenance, work, options, packets, timeline, report, critical_path })
-    }
-
-    /// The program, or the jobs, created for `site`.
-    fn work(&self, site: &mut Site) -> Result<Work, Error> {
-        let mut programs = self.programs(site)?;
-        if self.is_of_one_job()
-            && let Some(only) = programs.pop()
-        {
-            let nodes = jobs::nodes_of_only(&self.jobs[0], only.ranks(), site)?;
-            return Ok(Work::Program(only, nodes));
-        }
-        let background = self.background.as_ref().map(|traffic| traffic.background(self.seed())).transpose()?;
-        Ok(Work::Jobs { jobs: self.place(programs, site)?, background, alone: self.alone })
     }
 
     /// The provenance of jobs, with the parameters of each.
@@ -239,21 +274,6 @@ impl Outputs {
 }
 
 impl Run {
-    /// How many messages will be sent, if known.
-    pub fn expected_messages(&self) -> Option<u64> {
-        match &self.work {
-            Work::Program(ready, _) => ready.notes().expected_messages,
-            Work::Jobs { jobs, .. } => jobs.iter().map(|job| job.ready.notes().expected_messages).sum(),
-        }
-    }
-
-    /// The same, also recording this.
-    pub fn recording(mut self, recording: Recording) -> Run {
-        self.options.packet_log |= recording.packets;
-        self.options.timeline |= recording.timeline;
-        self
-    }
-
     /// How long each of `runs` runs of a single program takes, if they come one after another, as those of launched
     /// ranks do. The machine's faults follow from the seed of the program plus `faults`.
     ///
@@ -276,17 +296,44 @@ impl Run {
     /// # Errors
     /// The error of the program; a file that can't be written.
     pub fn run(self, stop: Stop) -> Result<FinishedRun, Error> {
+        Ok(self.run_returning(stop)?.1)
+    }
+}
+
+impl<P: Simulates + ?Sized> Run<P> {
+    /// How many messages will be sent, if known.
+    pub fn expected_messages(&self) -> Option<u64> {
+        match &self.work {
+            Work::Program(program, _) => program.notes().expected_messages,
+            Work::Jobs { jobs, .. } => jobs.iter().map(|job| job.ready.notes().expected_messages).sum(),
+        }
+    }
+
+    /// The same, also recording this.
+    pub fn recording(mut self, recording: Recording) -> Run<P> {
+        self.options.packet_log |= recording.packets;
+        self.options.timeline |= recording.timeline;
+        self
+    }
+
+    /// Runs it until it is over, or `stop` ends it; then writes its output. Returns what a program returns to its
+    /// caller, too.
+    ///
+    /// # Errors
+    /// The error of the program; a file that can't be written.
+    pub fn run_returning(self, stop: Stop) -> Result<(P::Results, FinishedRun), Error> {
         self.check_record()?;
         let Run { machine, program, provenance, work, options, packets, timeline, report, critical_path } = self;
         let options = Options { stop, ..options };
-        let (notes, jobs, outcome) = match work {
-            Work::Program(ready, nodes) => {
-                (ready.notes().clone(), Vec::new(), ready.simulate(&machine, &nodes, options)?)
+        let (notes, jobs, (results, outcome)) = match work {
+            Work::Program(program, nodes) => {
+                (program.notes().clone(), Vec::new(), program.simulate(&machine, &nodes, options)?)
             }
             Work::Jobs { jobs, background, alone } => {
                 let (jobs, answer) = jobs::run(jobs, background.as_ref(), alone, (&machine, options))?;
                 let warnings = warnings(&answer);
-                (Notes::default(), jobs, Outcome { findings: Vec::new(), warnings, answer })
+                let outcome = Outcome { findings: Vec::new(), warnings, answer };
+                (Notes::default(), jobs, (P::Results::default(), outcome))
             }
         };
         let Outcome { findings, warnings, answer } = outcome;
@@ -300,7 +347,6 @@ impl Run {
             let name = |rank| rank_name(rank, &jobs, &answer);
             finish(file, |file| write_timeline(file, &machine, &answer, (&name, &provenance)))?;
         }
-        let program = program.to_owned();
         let without = FinishedRun {
             machine,
             program,
@@ -318,7 +364,7 @@ impl Run {
         if let Some(file) = report {
             file.fill(ended.page()?.as_bytes())?;
         }
-        Ok(ended)
+        Ok((results, ended))
     }
 
     /// Checks that the record of the timeline, if requested, fits into memory.
@@ -352,19 +398,8 @@ fn rank_name(rank: Rank, jobs: &[FinishedJob], answer: &Answer) -> String {
     jobs.iter().find_map(seat).unwrap_or_else(|| format!("node {rank}"))
 }
 
-/// The provenance of a program, with its parameters.
-fn provenance_of(program: &Choice, ready: &dyn Ready, provenance: Provenance) -> Provenance {
-    let Notes { parameters, draws, files, .. } = ready.notes();
-    let mut provenance = provenance.among(ready.ranks()).running(program.name()).given(parameters.clone());
-    if *draws {
-        provenance.mark_random();
-    }
-    files.iter().cloned().for_each(|file| provenance.read(file));
-    provenance
-}
-
 /// The engine for `machine`, as `requested` for or the default; none if there are no flits.
-pub(crate) fn engine_of(machine: &Machine, requested: Option<EngineName>) -> Result<Option<EngineName>, Error> {
+fn engine_of(machine: &Machine, requested: Option<EngineName>) -> Result<Option<EngineName>, Error> {
     match (machine.network(), requested) {
         (Some(_), requested) => Ok(Some(requested.unwrap_or(EngineName::Fast))),
         (None, None) => Ok(None),

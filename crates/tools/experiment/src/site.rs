@@ -13,26 +13,55 @@ pub const LARGEST_MESSAGE: Bytes = Bytes(2 << 30);
 
 /// Where a program will run.
 #[derive(Debug)]
-pub struct Site {
-    /// The machine; a program may ask for sends that do not wait.
-    pub machine: Machine,
+pub struct Site<'a> {
+    /// The machine; none where real ranks run it.
+    machine: Option<&'a Machine>,
+    /// The machine as a program asked for it, if it asked for another way to send.
+    changed: Option<Machine>,
     /// How many ranks were requested.
     pub requested_ranks: Option<u32>,
     /// The seed of random choices.
     pub seed: u64,
-    /// Whether real ranks run it, without a model.
-    pub is_real: bool,
     /// Latency and step, if the machine is the postal model.
     pub postal: Option<(Lambda, Duration)>,
 }
 
-impl Site {
+impl<'a> Site<'a> {
+    /// A model of `machine`.
+    pub fn on(machine: &'a Machine, seed: u64) -> Site<'a> {
+        Site { machine: Some(machine), changed: None, requested_ranks: None, seed, postal: None }
+    }
+
+    /// Real ranks, of which there are `ranks`, without a model.
+    pub fn for_real(ranks: u32, seed: u64) -> Site<'static> {
+        Site { machine: None, changed: None, requested_ranks: Some(ranks), seed, postal: None }
+    }
+
+    /// The machine, as programs have asked for it; none where real ranks run them.
+    pub fn machine(&self) -> Option<&Machine> {
+        self.changed.as_ref().or(self.machine)
+    }
+
+    /// Whether real ranks run it, without a model.
+    pub fn is_real(&self) -> bool {
+        self.machine.is_none()
+    }
+
+    /// The machine as programs have asked for it, if they have changed it.
+    pub(crate) fn into_changed(self) -> Option<Machine> {
+        self.changed
+    }
+
     /// The number of ranks of a program that runs on any number: as requested, or one on each node.
     ///
     /// # Errors
     /// More than there are nodes, or zero; none requested on a machine without nodes of its own.
     pub fn ranks(&self) -> Result<u32, Error> {
-        ranks_on(&self.machine, self.requested_ranks)
+        match (self.machine(), self.requested_ranks) {
+            (Some(machine), requested) => ranks_on(machine, requested),
+            (None, Some(ranks)) if ranks > 0 => Ok(ranks),
+            (None, _) => Err(Error::parameter("nodes", "no ranks", "one or more")),
+        }
     }
 
     /// Checks that a program with `ranks` ranks can run.
@@ -44,8 +73,9 @@ impl Site {
         if let Some(requested) = self.requested_ranks.filter(|&requested| requested != ranks) {
             return Err(Error::parameter("nodes", requested, format!("{ranks}, {why}")));
         }
-        let Machine { nodes, name, .. } = &self.machine;
-        if ranks > *nodes {
+        if let Some(Machine { nodes, name, .. }) = self.machine()
+            && ranks > *nodes
+        {
             let allowed = format!("a machine with at least {ranks} nodes, as the program has that many ranks");
             return Err(Error::parameter("machine", format!("{name} with {nodes} nodes"), allowed));
         }
@@ -69,7 +99,7 @@ impl Site {
 
     /// Whether messages go over a network, in packets.
     pub fn has_network(&self) -> bool {
-        !self.is_real && self.machine.network().is_some()
+        self.machine().is_some_and(|machine| machine.network().is_some())
     }
 
     /// Checks that a message of `largest`, which follows from `parameter`, can be counted in packets.
@@ -77,18 +107,37 @@ impl Site {
     /// # Errors
     /// A message that is too long for a network.
     pub fn check_largest(&self, parameter: &'static str, largest: Bytes) -> Result<(), Error> {
-        if self.is_real { Ok(()) } else { check_largest(&self.machine, parameter, largest) }
+        self.machine().map_or(Ok(()), |machine| check_largest(machine, parameter, largest))
+    }
+
+    /// Checks that no send of `size` waits for its receiver, as servers that did could wait for each other.
+    ///
+    /// # Errors
+    /// A machine where one does.
+    pub(crate) fn check_sends_do_not_wait(&self, size: Bytes) -> Result<(), Error> {
+        match self.machine().filter(|machine| machine.waits_for_receivers(size)) {
+            Some(machine) => {
+                let allowed = "a machine whose sends do not wait for receivers: servers could wait for each other";
+                Err(Error::parameter("machine", &machine.name, allowed))
+            }
+            None => Ok(()),
+        }
     }
 
     /// Whether a send of `size` completes only when the receiving program has the message.
     pub fn waits_for_receivers(&self, size: Bytes) -> bool {
-        !self.is_real && self.machine.waits_for_receivers(size)
+        self.machine().is_some_and(|machine| machine.waits_for_receivers(size))
     }
 
     /// Makes sends complete when the message has arrived, if they would wait until the receiver asks for it, and
     /// returns whether they would. Messages that a network announces to the receiver are unchanged.
     pub fn send_without_waiting(&mut self) -> bool {
-        self.machine.send_without_waiting()
+        let Some(mut machine) = self.machine().cloned() else { return false };
+        let would_wait = machine.send_without_waiting();
+        if would_wait {
+            self.changed = Some(machine);
+        }
+        would_wait
     }
 
     /// The order of a rank that both sends and receives in a step, with messages of at most `largest`: where sends wait
@@ -99,7 +148,7 @@ impl Site {
 
     /// A message of `size`: with bytes if it really goes from rank to rank, otherwise only its size.
     pub fn message(&self, size: Bytes) -> Message {
-        let length = usize::try_from(size.0).ok().filter(|_| self.is_real);
+        let length = usize::try_from(size.0).ok().filter(|_| self.is_real());
         length.map_or_else(
             || Message::of_size(size),
             |length| (0..length).map(|place| place as u8).collect::<Vec<u8>>().into(),

@@ -41,7 +41,7 @@ pub const DEFAULT_SEED: u64 = 1;
 /// ranks = 64
 /// program.broadcast = { algorithm = "binomial", bytes = "4 KiB" }
 /// ```
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Experiment {
     /// The machine; none where real ranks run it.

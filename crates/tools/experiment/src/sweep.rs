@@ -159,7 +159,7 @@ impl Sweep {
     pub fn run(&self, point: usize) -> Row {
         let ended = self.experiment(point).and_then(|experiment| {
             let machine = self.machine(&experiment.machine)?;
-            experiment.prepare_on(Machine::clone(&machine))?.run(Stop::NEVER)
+            experiment.prepare_on(&machine)?.run(Stop::NEVER)
         });
         ended.map_or_else(|error| Row::failed(point, &error), |ended| Row::of(point, &ended))
     }

@@ -1,5 +1,7 @@
 //! Programs that are simulated as launched ranks run them: several times, after a meeting each time.
 
+use std::sync::Arc;
+
 use machines::model::{Interconnect, Machine};
 use maquette_experiment::Experiment;
 use maquette_experiment::catalogue::Choice;
@@ -13,20 +15,20 @@ fn experiment(program: &str, ranks: u32) -> Experiment {
     experiment
 }
 
-fn machine(change: impl FnOnce(&mut machines::model::Ethernet)) -> Machine {
+fn machine(change: impl FnOnce(&mut machines::model::Ethernet)) -> Arc<Machine> {
     let mut machine = machines::load("dp-smp-8").unwrap();
     let Interconnect::Ethernet(ethernet) = &mut machine.interconnect else { panic!("it is an Ethernet") };
     change(ethernet);
-    machine
+    Arc::new(machine)
 }
 
-fn alone(experiment: &Experiment, machine: &Machine) -> Duration {
-    let finished = experiment.prepare_on(machine.clone()).unwrap().run(Stop::NEVER).unwrap();
+fn alone(experiment: &Experiment, machine: &Arc<Machine>) -> Duration {
+    let finished = experiment.prepare_on(machine).unwrap().run(Stop::NEVER).unwrap();
     finished.answer.makespan().since(Time::ZERO)
 }
 
-fn launched(experiment: &Experiment, machine: &Machine, runs: u32) -> Vec<Duration> {
-    experiment.prepare_on(machine.clone()).unwrap().times_as_launched(runs, 0).unwrap()
+fn launched(experiment: &Experiment, machine: &Arc<Machine>, runs: u32) -> Vec<Duration> {
+    experiment.prepare_on(machine).unwrap().times_as_launched(runs, 0).unwrap()
 }
 
 #[test]
@@ -65,6 +67,6 @@ fn ranks_that_have_met_know_how_long_to_wait() {
 fn several_programs_are_not_launched_together() {
     let mut experiment = experiment(r#"{"ping-pong": {"bytes": 64}}"#, 2);
     experiment.jobs.push(experiment.jobs[0].clone());
-    let error = experiment.prepare_on(machine(|_| {})).unwrap().times_as_launched(1, 0).unwrap_err();
+    let error = experiment.prepare_on(&machine(|_| {})).unwrap().times_as_launched(1, 0).unwrap_err();
     assert_eq!(error.to_string(), "job: found several; allowed is one program, as launched ranks run");
 }

@@ -1,5 +1,7 @@
 //! How long launched ranks take for a program, as it is measured and as it is predicted.
 
+use std::sync::Arc;
+
 use experiment::{Error, Experiment};
 use machines::model::Machine;
 use quantities::{Duration, Time};
@@ -44,7 +46,7 @@ pub fn median_time(mut times: Vec<Duration>) -> Option<Duration> {
 /// # Errors
 /// If the machine can't run it, or it has several programs.
 pub fn time(experiment: &Experiment, machine: &Machine, repetitions: Repetitions) -> Result<Duration, Error> {
-    let run = experiment.prepare_on(machine.clone())?;
+    let run = experiment.prepare_on(&Arc::new(machine.clone()))?;
     if machine.model().ethernet().is_none() {
         return Ok(run.run(Stop::NEVER)?.answer.makespan().since(Time::ZERO));
     }

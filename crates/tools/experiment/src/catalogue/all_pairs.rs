@@ -87,7 +87,7 @@ impl Entry for AllPairs {
     const EXAMPLES: &'static str =
         "Example:\n  maquette run all-pairs --machine moc-2-1 --bytes 128 --order shuffled --seed 7";
 
-    fn prepare(&self, site: &mut Site) -> Result<Box<dyn Ready>, Error> {
+    fn prepare(&self, site: &mut Site<'_>) -> Result<Box<dyn Ready>, Error> {
         let AllPairs { bytes: Size(bytes), rounds, order } = *self;
         let ranks = site.ranks()?;
         // Where nobody has its send over before the other end receives, only turns do not end in a deadlock.

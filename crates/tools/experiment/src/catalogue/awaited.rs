@@ -61,7 +61,7 @@ impl Awaited {
     ///
     /// # Errors
     /// What the program of that name says of its parameters; a program that is no collective.
-    pub fn named(name: &str, parameters: Map<String, Value>, site: &Site) -> Result<Awaited, Error> {
+    pub fn named(name: &str, parameters: Map<String, Value>, site: &Site<'_>) -> Result<Awaited, Error> {
         match Collective::named(name) {
             Some(collective) if collective.shape().is_exchange() => ToAll::awaited(collective, parameters, site),
             Some(collective) => Listed::awaited(collective, parameters, site),
@@ -116,7 +116,7 @@ impl Awaited {
     pub async fn run<E: Endpoint>(
         &self,
         endpoint: &E,
-        site: &Site,
+        site: &Site<'_>,
         messages: Vec<Option<Message>>,
         compares_tags: bool,
     ) -> ProgramResult<Vec<Option<Message>>> {
@@ -143,7 +143,7 @@ fn in_words(name: &str, parameters: &Map<String, Value>) -> String {
 }
 
 impl Listed {
-    fn awaited(collective: Collective, mut parameters: Map<String, Value>, site: &Site) -> Result<Awaited, Error> {
+    fn awaited(collective: Collective, mut parameters: Map<String, Value>, site: &Site<'_>) -> Result<Awaited, Error> {
         let name = collective.name();
         let sizes = parameters.remove("sizes").map(|value| sizes(value, collective, site)).transpose()?;
         // The program of that name says what is wrong with any of them.
@@ -175,7 +175,7 @@ impl Listed {
     }
 
     /// All ranks in the order that was asked for, if it is not by number.
-    fn order(setup: &Setup, site: &Site) -> Result<Option<Group>, Error> {
+    fn order(setup: &Setup, site: &Site<'_>) -> Result<Option<Group>, Error> {
         let shape = setup.collective().shape();
         let is_by_rank = shape.blocks == Division::PerRank || shape.combines(0, 2).len() != 2;
         match setup.given().order {
@@ -264,7 +264,7 @@ impl Listed {
     async fn run<E: Endpoint>(
         &self,
         endpoint: &E,
-        site: &Site,
+        site: &Site<'_>,
         messages: Vec<Option<Message>>,
     ) -> ProgramResult<Vec<Option<Message>>> {
         let (me, ranks) = (endpoint.rank().0, endpoint.size());
@@ -292,7 +292,7 @@ impl Listed {
 }
 
 /// The size of each rank's block as it was stated, and as it is read.
-fn sizes(value: Value, collective: Collective, site: &Site) -> Result<(Value, Sizes), Error> {
+fn sizes(value: Value, collective: Collective, site: &Site<'_>) -> Result<(Value, Sizes), Error> {
     let wrong = |found: &dyn std::fmt::Display| Error::parameter("sizes", found, "a size for each rank");
     if collective.shape().blocks != Division::PerRank {
         let allowed = format!("none, as {} has one block", collective.name());
@@ -309,7 +309,7 @@ fn sizes(value: Value, collective: Collective, site: &Site) -> Result<(Value, Si
 }
 
 impl ToAll {
-    fn awaited(collective: Collective, parameters: Map<String, Value>, site: &Site) -> Result<Awaited, Error> {
+    fn awaited(collective: Collective, parameters: Map<String, Value>, site: &Site<'_>) -> Result<Awaited, Error> {
         let name = collective.name();
         // The program of that name says what is wrong with any of them.
         Choice::named(name, parameters.clone())?;
@@ -341,7 +341,7 @@ impl ToAll {
     async fn run<E: Endpoint>(
         &self,
         endpoint: &E,
-        site: &Site,
+        site: &Site<'_>,
         messages: Vec<Option<Message>>,
     ) -> ProgramResult<Vec<Option<Message>>> {
         let ranks = endpoint.size();

@@ -48,7 +48,7 @@ impl Entry for Cast {
          maquette run cast --machine dp-smp-8 --bytes 1MiB\n  \
          maquette run cast --machine cm5-32 --bytes 16MiB --have 0.5";
 
-    fn prepare(&self, site: &mut Site) -> Result<Box<dyn Ready>, Error> {
+    fn prepare(&self, site: &mut Site<'_>) -> Result<Box<dyn Ready>, Error> {
         let Cast { bytes: Size(bytes), have: Share(have) } = *self;
         let ranks = site.ranks()?;
         let length = usize::try_from(bytes.0).map_err(|_| Error::parameter("bytes", bytes, LARGEST_MESSAGE))?;

@@ -203,7 +203,7 @@ impl<R: Row> Entry for ListedExchange<R> {
         true
     }
 
-    fn prepare(&self, site: &mut Site) -> Result<Box<dyn Ready>, Error> {
+    fn prepare(&self, site: &mut Site<'_>) -> Result<Box<dyn Ready>, Error> {
         self.0.prepare(R::COLLECTIVE, site)
     }
 }
@@ -222,7 +222,7 @@ pub(super) struct AwaitedExchange {
 }
 
 impl ExchangeParameters {
-    fn prepare(&self, collective: Collective, site: &mut Site) -> Result<Box<dyn Ready>, Error> {
+    fn prepare(&self, collective: Collective, site: &mut Site<'_>) -> Result<Box<dyn Ready>, Error> {
         let bytes = self.bytes.map_or(DEFAULT_SIZE, |Size(bytes)| bytes);
         let Some(path) = &self.traffic else {
             let algorithm = self.algorithm.unwrap_or(Exchange::Irregular(Irregular::Pairwise));
@@ -256,7 +256,7 @@ impl ExchangeParameters {
     ///
     /// # Errors
     /// What does not fit together; a matrix, which says by itself who sends.
-    pub(super) fn awaited(&self, collective: Collective, site: &Site) -> Result<AwaitedExchange, Error> {
+    pub(super) fn awaited(&self, collective: Collective, site: &Site<'_>) -> Result<AwaitedExchange, Error> {
         if let Some(path) = &self.traffic {
             return Err(Error::parameter("traffic", path.display(), "none, as each rank says what it sends"));
         }
@@ -318,7 +318,7 @@ impl ExchangeParameters {
     fn complete(
         &self,
         (collective, algorithm): (Collective, Exchange),
-        site: &Site,
+        site: &Site<'_>,
         bytes: Bytes,
     ) -> Result<Box<dyn Ready>, Error> {
         let ranks = site.ranks()?;
@@ -342,7 +342,7 @@ impl ExchangeParameters {
     }
 
     /// By an algorithm of the list, whose ranks work out for themselves who is next.
-    fn program(&self, algorithm: AnyAlgorithm, site: &Site, bytes: Bytes) -> Result<Box<dyn Ready>, Error> {
+    fn program(&self, algorithm: AnyAlgorithm, site: &Site<'_>, bytes: Bytes) -> Result<Box<dyn Ready>, Error> {
         let ranks = site.ranks()?;
         let group = match &self.group {
             Some(list) => list.group().clone(),
@@ -363,7 +363,7 @@ impl ExchangeParameters {
             parameters["reshuffle"] = json!(self.reshuffle.unwrap_or_default().to_string());
         }
         let (sends, sizes) = (sends(site, largest), Sizes::Same(bytes));
-        let data = if site.is_real { Data::Bytes } else { Data::Sizes };
+        let data = if site.is_real() { Data::Bytes } else { Data::Sizes };
         // Nothing is combined, and no rank is the root.
         let (root, operator) = (Rank(0), Operator::Xor);
         let program = CollectiveProgram { algorithm, group, root, operator, sends, sizes, data };
@@ -404,7 +404,7 @@ impl ExchangeParameters {
     fn scheduled(
         &self,
         (algorithm, schedule): (Exchange, Schedule),
-        site: &Site,
+        site: &Site<'_>,
         pattern: &Pattern,
         parameters: Value,
         files: Vec<InputFile>,

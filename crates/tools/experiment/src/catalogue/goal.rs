@@ -19,7 +19,7 @@ use super::Entry;
 use crate::prepared::{AnyJob, Notes, Outcome};
 use crate::simulate::simulated;
 use crate::site::LARGEST_MESSAGE;
-use crate::{Error, FilePath, Finding, NOT_RECEIVED, Prepared, Ready, Site};
+use crate::{Error, FilePath, Finding, NOT_RECEIVED, Prepared, Ready, Simulates, Site};
 
 /// As many messages that nobody received are named one by one.
 const NAMED: usize = 8;
@@ -56,7 +56,7 @@ impl Entry for Goal {
     const DEFAULT_MACHINE: Option<&'static str> = Some("loggp");
     const ANY_RANKS: bool = false;
 
-    fn prepare(&self, site: &mut Site) -> Result<Box<dyn Ready>, Error> {
+    fn prepare(&self, site: &mut Site<'_>) -> Result<Box<dyn Ready>, Error> {
         let unreadable = |cause| Error::Unreadable { path: self.file.to_path_buf(), cause };
         let mut text = DigestingReader::new(input::open(&self.file, LONGEST).map_err(unreadable)?);
         let name = self.file.display().to_string();
@@ -80,12 +80,12 @@ impl Entry for Goal {
         let ranks = site.exactly(schedule.size(), "as many as the schedule has")?;
         let parameters = json!({"file": name});
         let messages = Some(schedule.sends());
-        if site.is_real {
+        let Some(machine) = site.machine() else {
             let mut prepared = Prepared::new(Player::new(schedule), ranks, parameters).expecting(messages);
             prepared.notes.files.push(read);
             return Ok(Box::new(prepared));
-        }
-        if site.machine.model().payload().is_some() {
+        };
+        if machine.model().payload().is_some() {
             check_sizes(&schedule)?;
         }
         let notes = Notes { parameters, expected_messages: messages, files: vec![read], ..Notes::default() };
@@ -93,7 +93,9 @@ impl Entry for Goal {
     }
 }
 
-impl Ready for GoalReady {
+impl Simulates for GoalReady {
+    type Results = ();
+
     fn ranks(&self) -> u32 {
         self.schedule.size()
     }
@@ -102,13 +104,20 @@ impl Ready for GoalReady {
         &self.notes
     }
 
-    fn simulate(self: Box<Self>, machine: &Machine, nodes: &[NodeId], options: Options) -> ProgramResult<Outcome> {
+    fn simulate(
+        self: Box<Self>,
+        machine: &Machine,
+        nodes: &[NodeId],
+        options: Options,
+    ) -> ProgramResult<((), Outcome)> {
         let world = Placed::new(simulated(machine, options).on_arrival(), nodes);
         let GoalAnswer { answer, unreceived } = world.run_goal(&self.schedule)?;
         let warnings = warnings(self.schedule.file(), &unreceived);
-        Ok(Outcome { findings: vec![not_received(&unreceived)], warnings, answer })
+        Ok(((), Outcome { findings: vec![not_received(&unreceived)], warnings, answer }))
     }
+}
 
+impl Ready for GoalReady {
     fn times_as_launched(&self, machine: &Machine, options: Options, runs: u32) -> ProgramResult<Vec<Duration>> {
         self.player().times_as_launched(machine, options, runs)
     }

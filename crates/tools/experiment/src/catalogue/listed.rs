@@ -344,7 +344,7 @@ impl<R: Row> Entry for Listed<R> {
         fields(R::COLLECTIVE).contains(&Parameter::Lambda.name())
     }
 
-    fn prepare(&self, site: &mut Site) -> Result<Box<dyn Ready>, Error> {
+    fn prepare(&self, site: &mut Site<'_>) -> Result<Box<dyn Ready>, Error> {
         prepared(R::COLLECTIVE, self.0.clone(), site)
     }
 }
@@ -383,7 +383,7 @@ impl Setup {
     ///
     /// # Errors
     /// A number of ranks that the machine has not; a root that is none of them; a step or a segment of nothing.
-    pub(super) fn new(collective: Collective, given: Given, site: &Site) -> Result<Setup, Error> {
+    pub(super) fn new(collective: Collective, given: Given, site: &Site<'_>) -> Result<Setup, Error> {
         if given.t0.is_some_and(Duration::is_zero) {
             return Err(Error::parameter("t0", "0", "a time above 0"));
         }
@@ -511,7 +511,7 @@ impl Setup {
 }
 
 /// The program for `site`: a collective by the algorithm that is named, or by its usual one.
-fn prepared(collective: Collective, given: Given, site: &Site) -> Result<Box<dyn Ready>, Error> {
+fn prepared(collective: Collective, given: Given, site: &Site<'_>) -> Result<Box<dyn Ready>, Error> {
     let setup = Setup::new(collective, given, site)?;
     let Given { bytes: Size(bytes), operator, order, .. } = setup.given;
     let made = setup.algorithm(bytes)?;
@@ -530,7 +530,7 @@ fn prepared(collective: Collective, given: Given, site: &Site) -> Result<Box<dyn
     }
     let messages = algorithm.messages(ranks);
     let needs_multicast = algorithm.needs().multicast();
-    let data = if site.is_real { Data::Bytes } else { Data::Sizes };
+    let data = if site.is_real() { Data::Bytes } else { Data::Sizes };
     let (sends, sizes) = (sends(site, bytes), Sizes::Same(bytes));
     let program = CollectiveProgram { algorithm, group, root: place, operator, sends, sizes, data };
     Ok(match needs_multicast {
@@ -554,7 +554,7 @@ where
 }
 
 /// When sends of `size` are over.
-pub(super) fn sends(site: &Site, size: Bytes) -> Sends {
+pub(super) fn sends(site: &Site<'_>, size: Bytes) -> Sends {
     if site.waits_for_receivers(size) { Sends::Synchronous } else { Sends::Early }
 }
 

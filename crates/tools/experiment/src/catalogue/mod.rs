@@ -46,7 +46,7 @@ pub trait Entry: Clone + Default + Serialize + DeserializeOwned + JsonSchema {
     ///
     /// # Errors
     /// What keeps it from running there.
-    fn prepare(&self, site: &mut Site) -> Result<Box<dyn Ready>, Error>;
+    fn prepare(&self, site: &mut Site<'_>) -> Result<Box<dyn Ready>, Error>;
 }
 
 macro_rules! catalogue {
@@ -79,7 +79,7 @@ macro_rules! catalogue {
             ///
             /// # Errors
             /// What keeps it from running there.
-            pub fn prepare(&self, site: &mut Site) -> Result<Box<dyn Ready>, Error> {
+            pub fn prepare(&self, site: &mut Site<'_>) -> Result<Box<dyn Ready>, Error> {
                 match self {
                     $(Choice::$entry(entry) => entry.prepare(site),)+
                 }

@@ -68,7 +68,7 @@ impl Begins {
     }
 
     /// Prepares `program` to run on the ranks of `site`.
-    fn prepare<P>(self, program: P, site: &mut Site) -> Result<Box<dyn Ready>, Error>
+    fn prepare<P>(self, program: P, site: &mut Site<'_>) -> Result<Box<dyn Ready>, Error>
     where
         P: Pairs + Member + Program<Output = ()> + Send + 'static,
         BothBegin<P>: Member + Program<Output = ()>,
@@ -103,7 +103,7 @@ impl Entry for EqualDist {
                                     Example:\n  maquette run equal-dist --machine moc-3-2 --bytes 2KiB --set buffers=1\n  \
                                     maquette run equal-dist --machine moc-3-2 --begins both";
 
-    fn prepare(&self, site: &mut Site) -> Result<Box<dyn Ready>, Error> {
+    fn prepare(&self, site: &mut Site<'_>) -> Result<Box<dyn Ready>, Error> {
         let EqualDist { bytes: Size(bytes), messages, begins } = *self;
         begins.prepare(benchmarks::EqualDist { bytes, messages }, site)
     }
@@ -114,7 +114,7 @@ impl Entry for UnequalDist {
     const EXAMPLES: &'static str = "Node p of N has partner N - 1 - p.\n\n\
          Example:\n  maquette run unequal-dist --machine parsytec-gcel-64 --nodes 16 --bytes 256";
 
-    fn prepare(&self, site: &mut Site) -> Result<Box<dyn Ready>, Error> {
+    fn prepare(&self, site: &mut Site<'_>) -> Result<Box<dyn Ready>, Error> {
         let UnequalDist { bytes: Size(bytes), messages, begins } = *self;
         begins.prepare(benchmarks::UnequalDist { bytes, messages }, site)
     }

@@ -37,7 +37,7 @@ impl Entry for PingPong {
     const NAME: &'static str = "ping-pong";
     const EXAMPLES: &'static str = "Example:\n  maquette run ping-pong --machine parsytec-cc-16 --bytes 64 --to 15";
 
-    fn prepare(&self, site: &mut Site) -> Result<Box<dyn Ready>, Error> {
+    fn prepare(&self, site: &mut Site<'_>) -> Result<Box<dyn Ready>, Error> {
         let PingPong { bytes: Size(bytes), from, to, rounds } = *self;
         let ranks = site.ranks()?;
         let to = to.unwrap_or(Rank(ranks - 1));

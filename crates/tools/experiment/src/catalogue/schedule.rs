@@ -47,7 +47,7 @@ impl Entry for Schedule {
         true
     }
 
-    fn prepare(&self, site: &mut Site) -> Result<Box<dyn Ready>, Error> {
+    fn prepare(&self, site: &mut Site<'_>) -> Result<Box<dyn Ready>, Error> {
         let (schedule, input) = read_schedule(&self.file)?;
         site.exactly(schedule.ranks, "as many as the schedule has")?;
         self.check_rule(schedule.rule)?;
@@ -112,7 +112,7 @@ pub(super) fn check_order(order: Option<SendReceiveOrder>, pacing: Pacing) -> Re
 }
 
 /// That the packets of the messages of a schedule can be counted; `name` is its file's.
-fn check_size(name: &str, schedule: &schedule::Schedule, largest: Bytes, site: &Site) -> Result<(), Error> {
+fn check_size(name: &str, schedule: &schedule::Schedule, largest: Bytes, site: &Site<'_>) -> Result<(), Error> {
     if !site.has_network() || largest <= LARGEST_MESSAGE {
         return Ok(());
     }
@@ -135,12 +135,12 @@ pub(super) struct Own {
 impl Own {
     /// What the ranks of `pattern` have for themselves: copied as fast as the processor of the machine copies a message
     /// that it sends.
-    pub(super) fn of(pattern: &Pattern, site: &Site) -> Own {
-        let (bytes, machine) = (pattern.own_in_all(), &site.machine);
+    pub(super) fn of(pattern: &Pattern, site: &Site<'_>) -> Own {
+        let bytes = pattern.own_in_all();
         // For real, nothing is copied.
-        if bytes.0 == 0 || site.is_real {
+        let Some(machine) = site.machine().filter(|_| bytes.0 > 0) else {
             return Own { bytes, copies: Vec::new() };
-        }
+        };
         let copy = |bytes: Bytes| machine.model().copy_time(&machine.node, bytes);
         Own { bytes, copies: (0..pattern.ranks()).map(|rank| copy(pattern.own(Rank(rank)))).collect() }
     }

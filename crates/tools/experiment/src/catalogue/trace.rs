@@ -56,7 +56,7 @@ impl Entry for Trace {
          maquette run trace cg.trace --machine infiniband-128 --compute-scale 0.5 --all-reduce ring";
     const ANY_RANKS: bool = false;
 
-    fn prepare(&self, site: &mut Site) -> Result<Box<dyn Ready>, Error> {
+    fn prepare(&self, site: &mut Site<'_>) -> Result<Box<dyn Ready>, Error> {
         let (trace, file) = trace_files::read(&self.file, self.operations)?;
         let ranks = site.exactly(trace.size(), "as many as the trace has")?;
         let largest = trace.largest();

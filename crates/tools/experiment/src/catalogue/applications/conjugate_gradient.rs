@@ -62,7 +62,7 @@ impl Entry for ConjugateGradient {
     const EXAMPLES: &'static str =
         "Example:\n  maquette run conjugate-gradient --machine delta --nodes 32 --algorithm edge-colouring";
 
-    fn prepare(&self, site: &mut Site) -> Result<Box<dyn Ready>, Error> {
+    fn prepare(&self, site: &mut Site<'_>) -> Result<Box<dyn Ready>, Error> {
         let ConjugateGradient { width, height, algorithm, pacing, tolerance, most_iterations, operation } = *self;
         let grid = Grid { width, height };
         let ranks = site.ranks()?;

@@ -61,7 +61,7 @@ impl Entry for Euler {
     const EXAMPLES: &'static str =
         "Example:\n  maquette run euler --machine delta --nodes 32 --vertices 545 --algorithm balanced";
 
-    fn prepare(&self, site: &mut Site) -> Result<Box<dyn Ready>, Error> {
+    fn prepare(&self, site: &mut Site<'_>) -> Result<Box<dyn Ready>, Error> {
         let Euler { vertices, algorithm, pacing, tolerance, most_cycles, operation } = *self;
         let ranks = site.ranks()?;
         let parts = parts(ranks)?;

@@ -52,7 +52,7 @@ impl Entry for Fft {
     const EXAMPLES: &'static str =
         "Example:\n  maquette run fft --machine delta --nodes 64 --size 512 --algorithm pairwise";
 
-    fn prepare(&self, site: &mut Site) -> Result<Box<dyn Ready>, Error> {
+    fn prepare(&self, site: &mut Site<'_>) -> Result<Box<dyn Ready>, Error> {
         let Fft { size, algorithm, operation, reshuffle, pack, only_sizes } = *self;
         if !only_sizes && size > LARGEST {
             return Err(Error::parameter("size", size, format!("at most {LARGEST}, or more with only sizes")));

@@ -59,7 +59,7 @@ struct Halos {
 impl Halos {
     /// The schedule for a partition of a mesh of which so many bytes a vertex are sent.
     fn new(
-        site: &Site,
+        site: &Site<'_>,
         (algorithm, HaloPacing(pacing)): (Irregular, HaloPacing),
         (partition, edges): (&Partition, &[[u32; 2]]),
         bytes_a_vertex: u32,

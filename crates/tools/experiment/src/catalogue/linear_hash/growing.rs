@@ -115,7 +115,7 @@ impl Entry for LinearHashGrowth {
          maquette run linear-hash-growth --machine infiniband-128 --servers 28 --reads 9";
     const ANY_RANKS: bool = false;
 
-    fn prepare(&self, site: &mut Site) -> Result<Box<dyn Ready>, Error> {
+    fn prepare(&self, site: &mut Site<'_>) -> Result<Box<dyn Ready>, Error> {
         let &LinearHashGrowth { servers, clients, keys, routing, body: Size(body), .. } = self;
         let (Reads(reads), costs) = (self.reads, self.costs()?);
         if reads == 0.0 && self.popularity != Popularity::Uniform {

@@ -127,7 +127,7 @@ impl Entry for LinearHash {
          --then forget,get,scan,remove";
     const ANY_RANKS: bool = false;
 
-    fn prepare(&self, site: &mut Site) -> Result<Box<dyn Ready>, Error> {
+    fn prepare(&self, site: &mut Site<'_>) -> Result<Box<dyn Ready>, Error> {
         let keys = Words::get(self.keys.as_deref(), self.random_keys, site.seed)?;
         let growth = self.growth(&keys.words)?;
         let mut parameters = self.parameters(&growth, &keys.source);
@@ -201,12 +201,7 @@ impl LinearHash {
 }
 
 /// That no send waits for its receiver.
-fn check(site: &Site, body: Bytes) -> Result<(), Error> {
+fn check(site: &Site<'_>, body: Bytes) -> Result<(), Error> {
     // As long as the longest message there may be.
-    let longest = Bytes(body.0.saturating_add(1 << 20));
-    if site.waits_for_receivers(longest) {
-        let allowed = "a machine whose sends do not wait for receivers: servers could wait for each other";
-        return Err(Error::parameter("machine", &site.machine.name, allowed));
-    }
-    Ok(())
+    site.check_sends_do_not_wait(Bytes(body.0.saturating_add(1 << 20)))
 }
