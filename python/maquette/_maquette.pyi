@@ -65,6 +65,7 @@ class OutcomeUnknown(StoreError): ...
 class Verb:
     Send: Verb
     Receive: Verb
+    Probe: Verb
     Compute: Verb
     SleepUntil: Verb
     Multicast: Verb

@@ -3,7 +3,7 @@
 from operator import index
 from typing import TYPE_CHECKING
 
-from maquette._maquette import Members, Place, Received, Verb
+from maquette._maquette import Deadline, Members, Place, Received, Verb
 from maquette.pending import Request, fill, room_of
 from maquette.requests import ask
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _SEND, _RECEIVE = Verb.Send, Verb.Receive
 _COMPUTE, _SLEEP_UNTIL = Verb.Compute, Verb.SleepUntil
 _MULTICAST, _RECEIVE_MULTICAST = Verb.Multicast, Verb.ReceiveMulticast
-_SENDRECV = Verb.Sendrecv
+_SENDRECV, _PROBE = Verb.Sendrecv, Verb.Probe
 
 
 class Endpoint(Place):
@@ -173,6 +173,56 @@ class Endpoint(Place):
         if into is not None:
             fill(into, received)
         return received
+
+    async def probe(
+        self, source: int | None = None, tag: int | None = None, until: int | str | None = None
+    ) -> Received:
+        """Wait until there is a message to receive, as ``MPI_Probe`` does, and leave it where it is.
+
+        What a receive under way takes is not found. This takes no processor.
+
+        Parameters
+        ----------
+        source, tag, until
+            As in `receive`.
+
+        Returns
+        -------
+        Received
+            What there is to receive: its `source`, `tag` and `size` [B]; its `data` are None until it is received.
+
+        Raises
+        ------
+        Deadline, NoSuchRank, TypeError, ValueError
+            As in `receive`.
+        """
+        found: Received = await ask((_PROBE, source, tag, until))
+        return found
+
+    async def iprobe(self, source: int | None = None, tag: int | None = None) -> Received | None:
+        """Whether there is a message to receive now, as ``MPI_Iprobe`` tells.
+
+        No time passes on a model: between two questions a program has to compute, sleep or wait for something else.
+
+        Parameters
+        ----------
+        source, tag
+            As in `receive`.
+
+        Returns
+        -------
+        Received or None
+            As `probe` returns it; None, if there is nothing to receive.
+
+        Raises
+        ------
+        NoSuchRank, TypeError, ValueError
+            As in `receive`.
+        """
+        try:
+            return await self.probe(source, tag, self.now_ps)
+        except Deadline:
+            return None
 
     async def sendrecv(
         self,

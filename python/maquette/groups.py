@@ -80,6 +80,21 @@ class Group:
         rank = None if source is None else self._rank_at("source", source)
         return await self._endpoint.receive(rank, tag, until, size=size, into=into)
 
+    async def probe(
+        self, source: int | None = None, tag: int | None = None, until: int | str | None = None
+    ) -> Received:
+        """Wait until there is a message to receive from a place in the group, as `Endpoint.probe` does.
+
+        Its `source` is a rank of the program; without a source it may be from any of these.
+        """
+        rank = None if source is None else self._rank_at("source", source)
+        return await self._endpoint.probe(rank, tag, until)
+
+    async def iprobe(self, source: int | None = None, tag: int | None = None) -> Received | None:
+        """Whether there is a message to receive from a place in the group, as `Endpoint.iprobe` tells."""
+        rank = None if source is None else self._rank_at("source", source)
+        return await self._endpoint.iprobe(rank, tag)
+
     async def sendrecv(
         self,
         to: int,

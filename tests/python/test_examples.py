@@ -50,7 +50,9 @@ def test_the_stub_matches_the_module() -> None:
     assert "no issues found" in python("-m", "mypy.stubtest", "maquette._maquette")
 
 
-@pytest.mark.parametrize("module", ["asyncio", "json", "multiprocessing", "numpy", "pandas", "polars", "pyarrow", "maquette.store", "maquette.tuning"])
+@pytest.mark.parametrize(
+    "module", ["asyncio", "multiprocessing", "numpy", "pandas", "polars", "pyarrow", "maquette.store", "maquette.tuning"]
+)
 def test_importing_the_package_loads_no_module_that_few_programs_need(module: str) -> None:
     """How long it takes is measured by `make bench`."""
     assert module not in python("-c", "import sys, maquette; print(*sys.modules)").split()

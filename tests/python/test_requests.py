@@ -89,6 +89,54 @@ def test_a_sendrecv_needs_no_agreement_on_who_sends_first(machine: str) -> None:
     assert mq.run(program, machine, ranks=5).returned == [bytes([(rank - 1) % 5] * 5000) for rank in range(5)]
 
 
+@pytest.mark.parametrize("machine", MACHINES)
+def test_a_probe_says_what_there_is_to_receive(machine: str) -> None:
+    async def program(endpoint: mq.Endpoint) -> list[bytes | None]:
+        if endpoint.rank > 0:
+            await endpoint.compute(f"{100 * endpoint.rank} us")
+            await endpoint.send(0, bytes([endpoint.rank] * 1000 * endpoint.rank), tag=endpoint.rank)
+            return []
+        assert await endpoint.iprobe() is None
+        data: list[bytes | None] = []
+        for expected in (1, 2, 3):
+            found = await endpoint.probe()
+            assert (found.source, found.tag, found.size, found.data) == (expected, expected, 1000 * expected, None)
+            again = await endpoint.iprobe(found.source, found.tag)
+            assert again is not None and again.size == found.size
+            assert await endpoint.iprobe(found.source, found.tag + 1) is None
+            buffer = bytearray(found.size)
+            await endpoint.receive(found.source, found.tag, into=buffer)
+            data.append(bytes(buffer))
+        return data
+
+    assert mq.run(program, machine, ranks=4).returned[0] == [bytes([rank] * 1000 * rank) for rank in (1, 2, 3)]
+
+
+def test_a_probe_in_a_group_waits_for_its_places() -> None:
+    async def program(endpoint: mq.Endpoint) -> int:
+        group = endpoint.group([3, 1, 0, 2])
+        if group.rank == 0:
+            await group.send(2, size=64, tag=5)
+        if group.rank == 2:
+            found = await group.probe(0, 5)
+            assert (await group.receive(0, 5)).size == found.size
+            with pytest.raises(mq.Deadline):
+                await group.probe(1, until=endpoint.now_ps + 1)
+            return found.source
+        return -1
+
+    assert mq.run(program, "infiniband-128", ranks=4).returned == [3, -1, -1, -1]
+
+
+def test_a_probe_that_finds_nothing_names_what_it_waits_for() -> None:
+    async def program(endpoint: mq.Endpoint) -> None:
+        if endpoint.rank == 0:
+            await endpoint.probe(1, 7)
+
+    with pytest.raises(mq.Deadlock, match="rank 0 waits for a message with tag 7 from rank 1"):
+        mq.run(program, "infiniband-128", ranks=2)
+
+
 def test_data_are_written_into_buffers_that_have_room() -> None:
     numpy = pytest.importorskip("numpy")
 

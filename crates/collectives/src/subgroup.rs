@@ -36,6 +36,15 @@ impl<'a, E: Endpoint> Subgroup<'a, E> {
         if member.0 < size { Ok(self.group.rank_at(member.0)) } else { Err(Error::NoSuchRank { rank: member, size }) }
     }
 
+    /// What a receive asks for, with its source as a rank of the program.
+    fn outside(&self, from: Source, tags: Tags) -> Result<(Source, Tags)> {
+        let from = match from {
+            Source::Rank(from) => Source::Rank(self.rank_of(from)?),
+            Source::Any => Source::Any,
+        };
+        Ok((from, self.tag.map_or(tags, Tags::Only)))
+    }
+
     /// A received message, with its source as a rank of the group.
     fn within(&self, received: Received) -> Received {
         let from = self.group.place_of(received.from).map_or(received.from, Rank);
@@ -61,12 +70,13 @@ impl<E: Endpoint> Endpoint for Subgroup<'_, E> {
     }
 
     async fn receive_matching(&self, from: Source, tags: Tags, deadline: Option<Time>) -> Result<Received> {
-        let from = match from {
-            Source::Rank(from) => Source::Rank(self.rank_of(from)?),
-            Source::Any => Source::Any,
-        };
-        let tags = self.tag.map_or(tags, Tags::Only);
+        let (from, tags) = self.outside(from, tags)?;
         self.endpoint.receive_matching(from, tags, deadline).await.map(|received| self.within(received))
+    }
+
+    async fn probe(&self, from: Source, tags: Tags, deadline: Option<Time>) -> Result<Received> {
+        let (from, tags) = self.outside(from, tags)?;
+        self.endpoint.probe(from, tags, deadline).await.map(|received| self.within(received))
     }
 
     async fn sendrecv_tagged(&self, to: Rank, tag: Tag, message: Message, from: Rank, tags: Tags) -> Result<Received> {

@@ -20,6 +20,8 @@ pub enum Verb {
     Send,
     /// With the sender, the tag, the deadline and the room for its message, each of which may be None.
     Receive,
+    /// With the sender, the tag and the deadline, each of which may be None.
+    Probe,
     /// With the duration.
     Compute,
     /// With the end time.
@@ -120,11 +122,12 @@ impl<'py> ProgramRequest<'py> {
             },
             Verb::Receive => {
                 room = if_given("size", &part(4)?, size)?;
-                Operation::Receive {
-                    from: if_given("source", &part(1)?, whole)?.map_or(Source::Any, |rank| Source::Rank(Rank(rank))),
-                    tags: if_given("tag", &part(2)?, |_, found| tag(found))?.map_or(Tags::Any, Tags::Only),
-                    deadline: if_given("until", &part(3)?, time)?,
-                }
+                let (from, tags, deadline) = awaited_message([part(1)?, part(2)?, part(3)?])?;
+                Operation::Receive { from, tags, deadline }
+            }
+            Verb::Probe => {
+                let (from, tags, deadline) = awaited_message([part(1)?, part(2)?, part(3)?])?;
+                Operation::Probe { from, tags, deadline }
             }
             Verb::Compute => Operation::Compute(duration("work", &part(1)?)?),
             Verb::SleepUntil => Operation::Sleep(time("time", &part(1)?)?),
@@ -155,6 +158,13 @@ impl<'py> ProgramRequest<'py> {
         };
         Ok(ProgramRequest::Operation(operation, room))
     }
+}
+
+/// Which message a program waits for, and until when.
+fn awaited_message([source, of_tag, until]: [Bound<'_, PyAny>; 3]) -> PyResult<(Source, Tags, Option<Time>)> {
+    let from = if_given("source", &source, whole)?.map_or(Source::Any, |rank| Source::Rank(Rank(rank)));
+    let tags = if_given("tag", &of_tag, |_, found| tag(found))?.map_or(Tags::Any, Tags::Only);
+    Ok((from, tags, if_given("until", &until, time)?))
 }
 
 fn foreign(yielded: &Bound<'_, PyAny>) -> PyErr {

@@ -110,6 +110,10 @@ impl Endpoint for Erased<'_> {
         self.operate(Operation::Receive { from, tags, deadline }).await?.ok_or_else(Error::without_message)
     }
 
+    async fn probe(&self, from: Source, tags: Tags, deadline: Option<Time>) -> Result<Received> {
+        self.operate(Operation::Probe { from, tags, deadline }).await?.ok_or_else(Error::without_message)
+    }
+
     async fn sendrecv_tagged(&self, to: Rank, tag: Tag, message: Message, from: Rank, tags: Tags) -> Result<Received> {
         self.0.sendrecv_tagged(to, tag, message, from, tags).await
     }

@@ -479,7 +479,9 @@ impl<'run> RankEndpoint<'_, 'run> {
 
     /// Checks that the operation may begin when no other is under way.
     fn check_alone(&self, operation: &Operation) -> Result<()> {
-        if let Operation::Send { tag, .. } | Operation::Receive { tags: Tags::Only(tag), .. } = operation
+        if let Operation::Send { tag, .. }
+        | Operation::Receive { tags: Tags::Only(tag), .. }
+        | Operation::Probe { tags: Tags::Only(tag), .. } = operation
             && *tag > Tag::OF_COLLECTIVES
         {
             return Err(Error::Unfit(format!("{} is no tag: the largest is {}", tag.0, Tag::LARGEST.0)));
@@ -489,7 +491,7 @@ impl<'run> RankEndpoint<'_, 'run> {
             Operation::Receive { from: Source::Rank(from), deadline: None, .. } => {
                 check_partner(self.rank, from, self.size)?;
             }
-            Operation::Receive { from, .. } => {
+            Operation::Receive { from, .. } | Operation::Probe { from, .. } => {
                 self.needs.check_any_source()?;
                 if let Source::Rank(from) = from {
                     check_partner(self.rank, from, self.size)?;
@@ -558,6 +560,10 @@ impl Endpoint for RankEndpoint<'_, '_> {
 
     async fn receive_matching(&self, from: Source, tags: Tags, deadline: Option<Time>) -> Result<Received> {
         self.operation(Operation::Receive { from, tags, deadline }).await?.received()
+    }
+
+    async fn probe(&self, from: Source, tags: Tags, deadline: Option<Time>) -> Result<Received> {
+        self.operation(Operation::Probe { from, tags, deadline }).await?.received()
     }
 
     async fn sendrecv_tagged(&self, to: Rank, tag: Tag, message: Message, from: Rank, tags: Tags) -> Result<Received> {

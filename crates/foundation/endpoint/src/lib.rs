@@ -60,6 +60,14 @@ pub trait Endpoint {
     /// has arrived by then; [`Error::Undeclared`] for any source, and for a deadline, in a program that does not
     /// declare [`Needs::ANY_SOURCE`].
     async fn receive_matching(&self, from: Source, tags: Tags, deadline: Option<Time>) -> Result<Received>;
+    /// Waits until there is a message that [`Endpoint::receive_matching`] would take, as `MPI_Probe` does, and returns it
+    /// without its content. The message stays where it is; what a receive under way takes is not found. With a deadline that has passed this only asks, as
+    /// `MPI_Iprobe` does. It takes no processor.
+    ///
+    /// # Errors
+    /// As [`Endpoint::receive_matching`]; [`Error::Undeclared`] in a program that does not declare
+    /// [`Needs::ANY_SOURCE`].
+    async fn probe(&self, from: Source, tags: Tags, deadline: Option<Time>) -> Result<Received>;
     /// [`Endpoint::receive_matching`] with room for `room` bytes, as in MPI: a shorter message fits, a longer one is an
     /// error.
     ///
@@ -100,7 +108,7 @@ pub trait Endpoint {
     /// As [`Endpoint::multicast`], and as [`Endpoint::receive`].
     async fn receive_multicast(&self, from: Rank) -> Result<Message>;
 
-    /// Carries out any one operation by calling its method; returns the message that it received, if any.
+    /// Carries out any one operation by calling its method; returns the message that it received or found, if any.
     ///
     /// # Errors
     /// As that method.
@@ -108,6 +116,7 @@ pub trait Endpoint {
         match operation {
             Operation::Send { to, tag, message } => self.send_tagged(to, tag, message).await.map(|()| None),
             Operation::Receive { from, tags, deadline } => self.receive_matching(from, tags, deadline).await.map(Some),
+            Operation::Probe { from, tags, deadline } => self.probe(from, tags, deadline).await.map(Some),
             Operation::Compute(work) => {
                 self.compute(work).await;
                 Ok(None)

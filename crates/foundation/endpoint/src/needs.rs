@@ -17,7 +17,7 @@ pub struct Needs {
 impl Needs {
     /// Nothing more.
     pub const NOTHING: Needs = Needs { any_source: false, multicast: false, overlap: false, requests: false };
-    /// It receives from any source, or until a deadline.
+    /// It receives from any source, or until a deadline, or probes.
     pub const ANY_SOURCE: Needs = Needs { any_source: true, ..Needs::NOTHING };
     /// It broadcasts in hardware.
     pub const MULTICAST: Needs = Needs { multicast: true, ..Needs::NOTHING };
@@ -39,7 +39,7 @@ impl Needs {
         }
     }
 
-    /// Whether it receives from any source, or until a deadline.
+    /// Whether it receives from any source, or until a deadline, or probes.
     pub const fn any_source(self) -> bool {
         self.any_source
     }
@@ -59,8 +59,8 @@ impl Needs {
         self.requests
     }
 
-    /// Checks that the program may receive from any source, or until a deadline: every world calls this before it does
-    /// so.
+    /// Checks that the program may receive from any source, or until a deadline, or probe: every world calls this
+    /// before it does so.
     ///
     /// # Errors
     /// [`Error::Undeclared`].

@@ -106,6 +106,15 @@ pub enum Operation {
         /// When to give up; never if absent.
         deadline: Option<Time>,
     },
+    /// To wait for a message that no receive under way takes, and to leave it where it is.
+    Probe {
+        /// The sender.
+        from: Source,
+        /// The tags that it matches.
+        tags: Tags,
+        /// When to give up; never if absent.
+        deadline: Option<Time>,
+    },
     /// To compute for this long.
     Compute(Duration),
     /// To wait until this time, leaving the processor free.
@@ -121,8 +130,11 @@ impl Operation {
     pub fn partner(&self) -> Option<Rank> {
         match *self {
             Operation::Send { to, .. } => Some(to),
-            Operation::Receive { from: Source::Rank(from), .. } | Operation::ReceiveMulticast(from) => Some(from),
+            Operation::Receive { from: Source::Rank(from), .. }
+            | Operation::Probe { from: Source::Rank(from), .. }
+            | Operation::ReceiveMulticast(from) => Some(from),
             Operation::Receive { from: Source::Any, .. }
+            | Operation::Probe { from: Source::Any, .. }
             | Operation::Compute(_)
             | Operation::Sleep(_)
             | Operation::Multicast(_) => None,
@@ -135,7 +147,7 @@ impl Operation {
             Operation::Send { .. } | Operation::Multicast(_) => Activity::Send,
             Operation::Receive { .. } | Operation::ReceiveMulticast(_) => Activity::Receive,
             Operation::Compute(_) => Activity::Compute,
-            Operation::Sleep(_) => return None,
+            Operation::Sleep(_) | Operation::Probe { .. } => return None,
         };
         Some((activity, self.partner()))
     }
@@ -144,8 +156,11 @@ impl Operation {
     pub(crate) fn waits_for(&self) -> WaitsFor {
         match *self {
             Operation::Send { to, .. } => WaitsFor::Receiver(to),
-            Operation::Receive { from: Source::Rank(from), tags, .. } => WaitsFor::MessageFrom(from, tags),
-            Operation::Receive { from: Source::Any, tags, .. } => WaitsFor::AnyMessage(tags),
+            Operation::Receive { from: Source::Rank(from), tags, .. }
+            | Operation::Probe { from: Source::Rank(from), tags, .. } => WaitsFor::MessageFrom(from, tags),
+            Operation::Receive { from: Source::Any, tags, .. } | Operation::Probe { from: Source::Any, tags, .. } => {
+                WaitsFor::AnyMessage(tags)
+            }
             Operation::ReceiveMulticast(from) => WaitsFor::MessageFrom(from, Tags::Any),
             Operation::Compute(_) | Operation::Sleep(_) | Operation::Multicast(_) => WaitsFor::Machine,
         }
@@ -181,18 +196,20 @@ pub enum Outcome {
     Done,
     /// The message that was received, and when it was sent and arrived.
     Received(Received, Passage),
+    /// What a probe has found: the message without its content.
+    Probed(Received),
 }
 
 impl Outcome {
-    /// The message that it received, if any.
+    /// The message that it received or found, if any.
     pub fn into_received(self) -> Option<Received> {
         match self {
-            Outcome::Received(received, _) => Some(received),
+            Outcome::Received(received, _) | Outcome::Probed(received) => Some(received),
             Outcome::Done => None,
         }
     }
 
-    /// The message of a receive.
+    /// The message of a receive or a probe.
     ///
     /// # Errors
     /// [`Error::Unfit`] when there is none.

@@ -77,6 +77,10 @@ impl<E: Endpoint> Endpoint for Tagged<'_, E> {
         self.endpoint.receive_matching(from, self.tags(), deadline).await.and_then(|received| self.check(received))
     }
 
+    async fn probe(&self, from: Source, _: Tags, deadline: Option<Time>) -> Result<Received> {
+        self.endpoint.probe(from, self.tags(), deadline).await.and_then(|received| self.check(received))
+    }
+
     async fn sendrecv_tagged(&self, to: Rank, _: Tag, message: Message, from: Rank, _: Tags) -> Result<Received> {
         let received = self.endpoint.sendrecv_tagged(to, self.tag, message, from, self.tags()).await;
         received.and_then(|received| self.check(received))

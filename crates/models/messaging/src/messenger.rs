@@ -332,6 +332,10 @@ impl<D: Datagrams> Endpoint for Messenger<D> {
         self.run_operation(Operation::Receive { from, tags, deadline }).await?.received()
     }
 
+    async fn probe(&self, from: Source, tags: Tags, deadline: Option<Time>) -> Result<Received> {
+        self.run_operation(Operation::Probe { from, tags, deadline }).await?.received()
+    }
+
     async fn sendrecv_tagged(&self, to: Rank, tag: Tag, message: Message, from: Rank, tags: Tags) -> Result<Received> {
         let send = Operation::Send { to, tag, message };
         let receive = Operation::Receive { from: Source::Rank(from), tags, deadline: None };

@@ -3,6 +3,7 @@
 //! ```text
 //!     send, multicast   call of the program -> room in the send queue -> over
 //!     receive           posted -> its message has arrived -> call of the program -> over
+//!     probe             there is a message for a receive -> over, without the processor
 //!     compute           computing -> over
 //!     sleep until       over at its time, without the processor
 //! ```
@@ -16,7 +17,7 @@ mod tests;
 
 use std::collections::VecDeque;
 
-use endpoint::{Error, Event, Message, Operation, Outcome, Passage, Request, Result, Tag};
+use endpoint::{Error, Event, Message, Operation, Outcome, Passage, Request, Result, Source, Tag, Tags};
 use quantities::{Bytes, Duration, Rank, Time};
 
 use self::index::Index;
@@ -148,6 +149,8 @@ enum OperationStage {
     Queues(Rank),
     /// It waits for what it receives, until a deadline.
     Receives(Posted, Awaited, Option<Time>),
+    /// It waits, until a deadline, for a message that a receive would take.
+    Probes(Source, Tags, Option<Time>),
     /// What it waits for has not arrived in time.
     IsLate(Posted, Error),
     /// The processor has to take what has arrived, and to copy this much of it.
@@ -214,7 +217,10 @@ impl Operations {
         self.processors_free.resize(processors, Time::ZERO);
         let waits = !matches!(
             operation,
-            Operation::Compute(_) | Operation::Sleep(_) | Operation::Receive { deadline: Some(_), .. }
+            Operation::Compute(_)
+                | Operation::Sleep(_)
+                | Operation::Receive { deadline: Some(_), .. }
+                | Operation::Probe { deadline: Some(_), .. }
         );
         self.last_over = if self.under_way.is_empty() { now } else { self.last_over };
         let limit = match self.patience.filter(|_| waits) {
@@ -314,7 +320,7 @@ impl Operations {
         let index = &self.index;
         let timely = index.times.iter().take_while(|((time, _), ())| *time <= now).map(|((_, turn), ())| turn);
         timely.for_each(|turn| active.insert(turn, ()));
-        index.broadcasts().for_each(|turn| active.insert(turn, ()));
+        index.broadcasts().chain(index.probes()).for_each(|turn| active.insert(turn, ()));
         let roomier = engine.take_roomier().into_iter().map(Some).chain([None]);
         roomier.filter_map(|queue| index.first_to(queue)).for_each(|turn| active.insert(turn, ()));
         let ready = engine.take_ready().into_iter().chain(engine.open_receives());
@@ -425,13 +431,20 @@ impl Operations {
                 }
                 Err(error) => self.take_result(now, served.processor, Bytes(0), Err(error)),
                 Ok(None) => {
-                    let passed = |time: Option<Time>| time.filter(|time| *time <= now);
-                    let late = passed(deadline).map(Error::Deadline);
-                    let late = late.or_else(|| passed(served.limit).map(|_| timed_out(engine.rank())));
+                    let late = late(now, deadline, served.limit, engine);
                     StepResult::To(late.map_or(OperationStage::Receives(posted, what, deadline), |error| {
                         OperationStage::IsLate(posted, error)
                     }))
                 }
+            },
+            OperationStage::Begun(Operation::Probe { from, tags, deadline })
+            | OperationStage::Probes(from, tags, deadline) => match engine.probed(from, tags) {
+                Ok(Some(found)) => StepResult::Over(Ok(Outcome::Probed(found))),
+                Err(error) => StepResult::Over(Err(error)),
+                Ok(None) => match late(now, deadline, served.limit, engine) {
+                    Some(error) => StepResult::Over(Err(error)),
+                    None => StepResult::To(OperationStage::Probes(from, tags, deadline)),
+                },
             },
             OperationStage::HasResult(to_copy, result) => {
                 self.process(now, served.processor, self.calls.receive + self.copy.of(to_copy), result)
@@ -599,7 +612,7 @@ impl UnderWay {
         let limit = if let Limit::At(time) = self.limit { Some(time) } else { None };
         let continues = match self.stage {
             OperationStage::Calls(until, _) | OperationStage::Ends(until, _) => Some(until),
-            OperationStage::Receives(_, _, deadline) => deadline.or(limit),
+            OperationStage::Receives(_, _, deadline) | OperationStage::Probes(_, _, deadline) => deadline.or(limit),
             OperationStage::Submits(_) => limit,
             _ => None,
         };
@@ -610,6 +623,7 @@ impl UnderWay {
     fn waits_for(&self) -> Option<Wait> {
         match &self.stage {
             OperationStage::Receives(_, what, None) => Some(Wait::For(*what)),
+            OperationStage::Probes(from, tags, None) => Some(Wait::For(Awaited::Message(*from, *tags))),
             OperationStage::Queues(from) => Some(Wait::For(Awaited::BroadcastOf(*from))),
             OperationStage::Submits(Sending { to: Some((to, _)), .. }) => Some(Wait::Room(*to)),
             _ => None,
@@ -623,6 +637,12 @@ fn outcome_without_network(operation: &Operation, error: &Error) -> Result<Outco
         Operation::Compute(_) | Operation::Sleep(_) => Ok(Outcome::Done),
         _ => Err(error.clone()),
     }
+}
+
+/// Why an operation has waited for too long, if it has.
+fn late(now: Time, deadline: Option<Time>, limit: Option<Time>, engine: &Engine) -> Option<Error> {
+    let passed = |time: Option<Time>| time.filter(|time| *time <= now);
+    passed(deadline).map(Error::Deadline).or_else(|| passed(limit).map(|_| timed_out(engine.rank())))
 }
 
 pub(crate) fn timed_out(rank: Rank) -> Error {

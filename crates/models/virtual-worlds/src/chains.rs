@@ -84,6 +84,12 @@ impl<Item: Copy> Chains<Item> {
         self.links.get(first as usize).map(|link| link.order)
     }
 
+    /// The first item with that key, which stays here.
+    pub fn first_item(&self, key: (u32, u32)) -> Option<&Item> {
+        let Chain { first, .. } = self.places[self.place_of(key)];
+        self.links.get(first as usize).map(|link| &link.item)
+    }
+
     /// Takes the first item with that key.
     #[inline]
     pub fn pop(&mut self, key: (u32, u32)) -> Option<Item> {

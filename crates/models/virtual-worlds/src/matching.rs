@@ -75,11 +75,24 @@ pub struct Matching<Receive> {
     messages: VecDeque<(u32, u32, u32)>,
     many_receives: Option<Box<ManyReceives<Receive>>>,
     many_messages: Option<Box<ManyMessages>>,
+    probes: Option<Box<Probes<Receive>>>,
+}
+
+/// Those that wait for a message that no receive takes, in the order of posting. Most ranks have none at any time.
+#[derive(Clone, Debug)]
+struct Probes<Receive> {
+    posted: Vec<(MatchPattern, Receive)>,
 }
 
 impl<Receive: Copy> Default for Matching<Receive> {
     fn default() -> Matching<Receive> {
-        Matching { receives: VecDeque::new(), messages: VecDeque::new(), many_receives: None, many_messages: None }
+        Matching {
+            receives: VecDeque::new(),
+            messages: VecDeque::new(),
+            many_receives: None,
+            many_messages: None,
+            probes: None,
+        }
     }
 }
 
@@ -134,15 +147,35 @@ impl<Receive: Copy> Matching<Receive> {
     }
 
     fn find_one_of_many(&mut self, pattern: MatchPattern) -> Option<u32> {
-        let many = self.many_messages.get_or_insert_default();
-        for (from, tag, message) in std::mem::take(&mut self.messages) {
-            many.keep(from, tag, message);
-        }
+        let many = self.index_messages();
         let found = many.find(pattern);
         if many.by_both.is_empty() {
             self.many_messages = None;
         }
         found
+    }
+
+    /// The messages, indexed.
+    fn index_messages(&mut self) -> &mut ManyMessages {
+        let many = self.many_messages.get_or_insert_default();
+        for (from, tag, message) in std::mem::take(&mut self.messages) {
+            many.keep(from, tag, message);
+        }
+        many
+    }
+
+    /// The earliest message that fits, which stays here.
+    pub fn probe(&mut self, pattern: MatchPattern) -> Option<u32> {
+        if self.many_messages.is_none() {
+            let fits = |&&(from, tag, _): &&(u32, u32, u32)| pattern.fits(from, tag);
+            if let Some(&(.., message)) = self.messages.iter().take(FEW).find(fits) {
+                return Some(message);
+            }
+            if self.messages.len() <= FEW {
+                return None;
+            }
+        }
+        self.index_messages().probe(pattern)
     }
 
     /// Posts a receive that found no message.
@@ -153,8 +186,34 @@ impl<Receive: Copy> Matching<Receive> {
         }
     }
 
-    /// Withdraws the first receive for which `over` holds.
+    /// Posts a probe that found no message.
+    pub fn post_probe(&mut self, pattern: MatchPattern, probe: Receive) {
+        let probes = self.probes.get_or_insert_with(|| Box::new(Probes { posted: Vec::new() }));
+        probes.posted.push((pattern, probe));
+    }
+
+    /// The probes that find a message that was just kept.
+    #[inline]
+    pub fn probes_of(&mut self, from: u32, tag: u32) -> Vec<Receive> {
+        let Some(probes) = &mut self.probes else { return Vec::new() };
+        let found = probes.posted.extract_if(.., |(pattern, _)| pattern.fits(from, tag));
+        let found = found.map(|(_, probe)| probe).collect();
+        if probes.posted.is_empty() {
+            self.probes = None;
+        }
+        found
+    }
+
+    /// Withdraws the first receive or probe for which `over` holds.
     pub fn withdraw(&mut self, over: impl Fn(&Receive) -> bool) -> Option<Receive> {
+        self.withdraw_receive(&over).or_else(|| {
+            let probes = &mut self.probes.as_mut()?.posted;
+            let place = probes.iter().position(|(_, probe)| over(probe))?;
+            Some(probes.remove(place).1)
+        })
+    }
+
+    fn withdraw_receive(&mut self, over: impl Fn(&Receive) -> bool) -> Option<Receive> {
         if let Some(many) = &mut self.many_receives {
             return many.withdraw(over);
         }
@@ -162,10 +221,11 @@ impl<Receive: Copy> Matching<Receive> {
         self.receives.remove(place).map(|(_, receive)| receive)
     }
 
-    /// The receives that have matched no message.
+    /// The receives that have matched no message, and the probes that have found none.
     pub fn posted(&self) -> impl Iterator<Item = &Receive> {
         let many = self.many_receives.iter().flat_map(|many| many.by_pattern.items());
-        self.receives.iter().map(|(_, receive)| receive).chain(many)
+        let probes = self.probes.iter().flat_map(|probes| &probes.posted).map(|(_, probe)| probe);
+        self.receives.iter().map(|(_, receive)| receive).chain(many).chain(probes)
     }
 
     /// The messages that have matched no receive, by source and tag: their source, tag and number.
@@ -254,8 +314,19 @@ impl ManyMessages {
     }
 
     fn find(&mut self, pattern: MatchPattern) -> Option<u32> {
+        let key = self.first_of(pattern)?;
+        self.take(key)
+    }
+
+    fn probe(&mut self, pattern: MatchPattern) -> Option<u32> {
+        let key = self.first_of(pattern)?;
+        self.by_both.first_item(key).copied()
+    }
+
+    /// Source and tag of the first message that may fit.
+    fn first_of(&mut self, pattern: MatchPattern) -> Option<(u32, u32)> {
         let all = || self.by_both.orders();
-        let key = match pattern {
+        Some(match pattern {
             MatchPattern { from: ANY, tag: asked @ ANY_OF_COLLECTIVES.. } => {
                 let index = self.by_order.get_or_insert_with(|| all().collect());
                 index.values().copied().find(|&(_, tag)| may_take(asked, tag))?
@@ -273,8 +344,7 @@ impl ManyMessages {
                 of_source.map(|(_, &tag)| (from, tag)).find(|&(_, tag)| may_take(asked, tag))?
             }
             MatchPattern { from, tag } => (from, tag),
-        };
-        self.take(key)
+        })
     }
 
     fn take(&mut self, (from, tag): (u32, u32)) -> Option<u32> {
@@ -329,7 +399,9 @@ mod tests {
                     let pattern = MatchPattern::new(if from == 3 { Source::Any } else { Source::Rank(Rank(from)) }, tags);
                     let expected = messages.iter().position(|&(from, tag, _)| pattern.fits(from, tag));
                     let expected = expected.map(|index| messages.remove(index).2);
+                    let probed = matching.probe(pattern);
                     let found = matching.find(pattern);
+                    prop_assert_eq!(probed, expected);
                     prop_assert_eq!(found, expected);
                     if found.is_none() {
                         matching.post(pattern, number);

@@ -36,6 +36,10 @@ impl<E: Endpoint> Endpoint for Packed<'_, E> {
         Ok(received)
     }
 
+    async fn probe(&self, from: Source, tags: Tags, deadline: Option<Time>) -> Result<Received> {
+        self.endpoint.probe(from, tags, deadline).await
+    }
+
     async fn sendrecv_tagged(&self, to: Rank, tag: Tag, message: Message, from: Rank, tags: Tags) -> Result<Received> {
         self.endpoint.compute(self.work).await;
         let received = self.endpoint.sendrecv_tagged(to, tag, message, from, tags).await?;

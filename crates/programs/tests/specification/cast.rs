@@ -193,6 +193,9 @@ impl<E: Endpoint> Endpoint for HarmedEndpoint<'_, E> {
     async fn receive_matching(&self, from: Source, tags: Tags, deadline: Option<Time>) -> Result<Received> {
         self.endpoint.receive_matching(from, tags, deadline).await
     }
+    async fn probe(&self, from: Source, tags: Tags, deadline: Option<Time>) -> Result<Received> {
+        self.endpoint.probe(from, tags, deadline).await
+    }
     async fn compute(&self, work: Duration) {
         self.endpoint.compute(work).await;
     }

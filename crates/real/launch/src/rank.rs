@@ -72,6 +72,7 @@ impl CountingMachine<'_> {
                 self.tally.sends(message, others);
             }
             Operation::Receive { .. }
+            | Operation::Probe { .. }
             | Operation::ReceiveMulticast(_)
             | Operation::Compute(_)
             | Operation::Sleep(_) => {}

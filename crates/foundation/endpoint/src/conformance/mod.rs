@@ -12,6 +12,7 @@ mod any_source;
 mod multicast;
 mod named;
 mod overlap;
+mod probe;
 mod requests;
 mod tags;
 
@@ -19,6 +20,7 @@ pub use any_source::*;
 pub use multicast::*;
 pub use named::*;
 pub use overlap::*;
+pub use probe::*;
 pub use requests::*;
 pub use tags::*;
 
@@ -91,6 +93,10 @@ fn receiving_from_anyone<W: Subject>(make: &impl Fn(u32) -> W, ranks: u32) {
     a_message_before_the_deadline_is_taken(&make(ranks), ranks);
     a_message_that_is_there_beats_a_deadline_that_has_passed(&make(ranks), ranks);
     order_holds_between_named_and_any(&make(ranks), ranks);
+    a_probe_finds_a_message_and_leaves_it(&make(ranks), ranks);
+    a_probe_ends_at_its_deadline(&make(ranks), ranks);
+    probing_for_ever_is_a_deadlock(&make(ranks), ranks);
+    probing_must_be_declared(&make(ranks), ranks);
     waiting_for_anyone_for_ever_is_a_deadlock(&make(ranks), ranks);
     receiving_from_anyone_must_be_declared(&make(ranks), ranks);
     overlapping_must_be_declared(&make(ranks), ranks);
@@ -109,6 +115,7 @@ fn overlapping<W: Subject>(make: &impl Fn(u32) -> W, ranks: u32) {
     messages_meet_receives_in_the_order_they_began(&make(ranks), ranks);
     what_a_dropped_future_began_goes_on(&make(ranks), ranks);
     receives_that_wait_for_ever_are_a_deadlock(&make(ranks), ranks);
+    a_probe_finds_what_no_receive_takes(&make(ranks), ranks);
     a_tag_chooses_among_messages(&make(ranks), ranks);
     a_tag_chooses_among_senders(&make(ranks), ranks);
 }

@@ -54,6 +54,9 @@ impl Shared<'_> {
         if let Operation::Receive { deadline: Some(_), .. } = request.operation {
             return Err(Error::Unfit("a receive that is a request has no deadline".to_owned()));
         }
+        if let Operation::Probe { .. } = request.operation {
+            return Err(Error::Unfit("a probe is no request: it has to be waited for".to_owned()));
+        }
         let (key, activity, wants_start) =
             ((rank, request.number), request.operation.activity(), request.reports_start);
         let (start, reports_start) =

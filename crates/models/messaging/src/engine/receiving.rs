@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use endpoint::{Error, Received, Result, Source, Tags};
+use endpoint::{Error, Message, Received, Result, Source, Tags};
 use quantities::{Bytes, Rank, Time};
 
 use super::Engine;
@@ -149,6 +149,34 @@ impl Engine {
             return Err(Error::Lost(from));
         }
         Ok(None)
+    }
+
+    /// The message that a receive posted now would take, without its content, if one has begun to arrive.
+    ///
+    /// # Errors
+    /// Those of [`Engine::received`].
+    pub(crate) fn probed(&mut self, from: Source, tags: Tags) -> Result<Option<Received>> {
+        let (candidate, departed) = match from {
+            Source::Rank(rank) => {
+                let Some(peer) = self.peer(rank) else { return self.touch_peer(rank).map(|_| None) };
+                let is_present = peer.state == PeerState::Present;
+                let candidate = peer.receiver.candidate(tags).filter(|it| is_present || it.completion.is_some());
+                (candidate.map(|candidate| (rank, candidate)), (!is_present).then_some(rank))
+            }
+            Source::Any => (self.first_begun(tags), self.last_departed()),
+        };
+        // A receive from anyone that waits may still take it.
+        let is_left = |it: &(Rank, Candidate)| {
+            !self.matching.open_from_anyone().into_iter().any(|(_, tags)| tags.include(it.1.tag))
+        };
+        match (candidate, departed) {
+            (Some(candidate), _) if is_left(&candidate) => {
+                let (from, Candidate { tag, size, .. }) = candidate;
+                Ok(Some(Received { from, tag, message: Message::of_size(Bytes(size)) }))
+            }
+            (None, Some(rank)) => Err(Error::Lost(rank)),
+            _ => Ok(None),
+        }
     }
 
     /// The position, among all complete messages, of the one that this receive has been matched with, if it is

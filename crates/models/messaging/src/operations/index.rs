@@ -22,6 +22,8 @@ pub(super) struct Index {
     /// Receives of messages by the order in which they were posted, and receives of broadcasts by their source.
     receives: Ordered<u64, u64>,
     broadcasts: Keys<(Rank, u64)>,
+    /// Those that wait for a message that they leave to receives.
+    probes: Keys<u64>,
     /// Those that wait for room in a send queue.
     submits: Keys<(Option<(Rank, Tag)>, u64)>,
     /// How many have not advanced since they were begun, how many have something to send, and how many wait for as long
@@ -41,7 +43,7 @@ impl Index {
                 match operation {
                     Operation::Send { .. } | Operation::Multicast(_) => self.sends += 1,
                     Operation::Receive { .. } | Operation::ReceiveMulticast(_) => self.new_receives.insert(turn, ()),
-                    Operation::Compute(_) | Operation::Sleep(_) => {}
+                    Operation::Probe { .. } | Operation::Compute(_) | Operation::Sleep(_) => {}
                 }
             }
             OperationStage::Calls(..) => self.sends += 1,
@@ -53,6 +55,7 @@ impl Index {
                 self.broadcasts.insert((*from, turn), ());
             }
             OperationStage::Receives(posted, ..) => self.receives.insert(posted.order(), turn),
+            OperationStage::Probes(..) => self.probes.insert(turn, ()),
             OperationStage::IsLate(..) => self.late.insert(turn, ()),
             OperationStage::HasResult(..) => self.due.insert(turn, ()),
             OperationStage::Ends(..) | OperationStage::IsOver => {}
@@ -82,6 +85,9 @@ impl Index {
             OperationStage::Receives(posted, ..) => {
                 self.receives.remove(posted.order());
             }
+            OperationStage::Probes(..) => {
+                self.probes.remove(turn);
+            }
             OperationStage::IsLate(..) => {
                 self.late.remove(turn);
             }
@@ -98,6 +104,11 @@ impl Index {
     /// The operations that receive broadcasts.
     pub(super) fn broadcasts(&self) -> impl Iterator<Item = u64> {
         self.broadcasts.iter().map(|((_, turn), ())| turn)
+    }
+
+    /// The operations that probe.
+    pub(super) fn probes(&self) -> impl Iterator<Item = u64> {
+        self.probes.iter().map(|(turn, ())| turn)
     }
 
     /// The first operation that waits for room in this send queue: that of a rank and a tag, or that of broadcasts.
@@ -138,5 +149,9 @@ impl Index {
 }
 
 fn waits_for_all(stage: &OperationStage, limit: Limit) -> bool {
-    matches!((stage, limit), (OperationStage::Submits(_) | OperationStage::Receives(_, _, None), Limit::OfAll))
+    let waits = matches!(
+        stage,
+        OperationStage::Submits(_) | OperationStage::Receives(_, _, None) | OperationStage::Probes(_, _, None)
+    );
+    waits && matches!(limit, Limit::OfAll)
 }

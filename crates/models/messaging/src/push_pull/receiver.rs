@@ -118,6 +118,9 @@ pub(crate) struct Candidate {
     pub(crate) completion: Option<u64>,
     /// Whether it has a destination but is not complete.
     pub(crate) is_pulled: bool,
+    pub(crate) tag: Tag,
+    /// [B]
+    pub(crate) size: u64,
 }
 
 impl ArrivingMessage {
@@ -409,7 +412,8 @@ impl Receiver {
         let number = self.unmatched.first(tags)?;
         let arrived = self.messages.get(&number)?;
         let completion = arrived.completion;
-        Some(Candidate { number, completion, is_pulled: arrived.place == Storage::Destination && completion.is_none() })
+        let is_pulled = arrived.place == Storage::Destination && completion.is_none();
+        Some(Candidate { number, completion, is_pulled, tag: arrived.tag(), size: arrived.reassembly.size() })
     }
 
     /// Whether a message with a destination is incomplete.

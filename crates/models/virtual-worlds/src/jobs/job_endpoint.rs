@@ -31,6 +31,14 @@ impl<P> Translation<'_, P> {
         Ok(Rank(self.nodes[other.0 as usize].0))
     }
 
+    /// A source, in the machine's terms.
+    fn source_of(&self, from: Source) -> Result<Source> {
+        match from {
+            Source::Rank(from) => self.node_of(from).map(Source::Rank),
+            Source::Any => Ok(Source::Any),
+        }
+    }
+
     /// The rank of a node of this job.
     fn rank_on(&self, node: Rank) -> Rank {
         self.jobs.seat(node).map_or(node, |seat| seat.rank)
@@ -40,12 +48,11 @@ impl<P> Translation<'_, P> {
     fn of_machine(&self, operation: Operation) -> Result<Operation> {
         Ok(match operation {
             Operation::Send { to, tag, message } => Operation::Send { to: self.node_of(to)?, tag, message },
-            Operation::Receive { from: Source::Rank(from), tags, deadline } => {
-                let (from, deadline) = (Source::Rank(self.node_of(from)?), deadline.map(|it| it + self.start));
-                Operation::Receive { from, tags, deadline }
+            Operation::Receive { from, tags, deadline } => {
+                Operation::Receive { from: self.source_of(from)?, tags, deadline: deadline.map(|it| it + self.start) }
             }
-            Operation::Receive { from: Source::Any, tags, deadline } => {
-                Operation::Receive { from: Source::Any, tags, deadline: deadline.map(|it| it + self.start) }
+            Operation::Probe { from, tags, deadline } => {
+                Operation::Probe { from: self.source_of(from)?, tags, deadline: deadline.map(|it| it + self.start) }
             }
             Operation::Sleep(until) => Operation::Sleep(until + self.start),
             Operation::Compute(work) => Operation::Compute(work),
@@ -72,6 +79,9 @@ impl<P> Translation<'_, P> {
                 let received = Received { from: self.rank_on(from), tag, message };
                 let passage = Passage { sent: self.time_of_job(sent), arrived: self.time_of_job(arrived) };
                 Ok(Outcome::Received(received, passage))
+            }
+            Ok(Outcome::Probed(received)) => {
+                Ok(Outcome::Probed(Received { from: self.rank_on(received.from), ..received }))
             }
             Ok(Outcome::Done) => Ok(Outcome::Done),
             Err(error) => Err(self.of_job(error)),
@@ -164,6 +174,10 @@ impl<E: Endpoint, P> Endpoint for JobEndpoint<'_, E, P> {
 
     async fn receive_matching(&self, from: Source, tags: Tags, deadline: Option<Time>) -> Result<Received> {
         self.receive_by(Operation::Receive { from, tags, deadline }).await
+    }
+
+    async fn probe(&self, from: Source, tags: Tags, deadline: Option<Time>) -> Result<Received> {
+        self.receive_by(Operation::Probe { from, tags, deadline }).await
     }
 
     async fn sendrecv_tagged(&self, to: Rank, tag: Tag, message: Message, from: Rank, tags: Tags) -> Result<Received> {

@@ -3,6 +3,7 @@
 //! ```text
 //!     send              processor free -> under way in MPI -> over
 //!     receive           posted -> its message has arrived, perhaps after an announcement -> processor free -> over
+//!     probe             there is a message for a receive -> over, without the processor
 //!     compute           processor free -> computing -> over
 //!     sleep until       over at its time, without the processor
 //! ```
@@ -75,6 +76,8 @@ enum RequestStage {
     Waits(Time, Operation),
     Sends(Sending),
     Receives(Posted),
+    /// It waits for a message that a receive would take.
+    Probes(Posted),
     Transfers(Transfer),
     /// A broadcast, which [`Broadcasts`] identifies by the same number.
     Broadcasts,
@@ -143,6 +146,9 @@ impl<'world> MpiMachine<'world> {
             Operation::Receive { from, tags, deadline } => {
                 RequestStage::Receives(Posted { from, tags, deadline, looks: 0 })
             }
+            Operation::Probe { from, tags, deadline } => {
+                RequestStage::Probes(Posted { from, tags, deadline, looks: 0 })
+            }
             Operation::ReceiveMulticast(_) => RequestStage::Waits(Time::ZERO, operation),
             Operation::Sleep(until) => RequestStage::Ends(until, Ok(Outcome::Done)),
             _ => {
@@ -210,6 +216,12 @@ impl<'world> MpiMachine<'world> {
                     self.match_receive(place, incoming);
                 }
             }
+            RequestStage::Probes(Posted { from, tags, .. }) => {
+                if let Some(incoming) = self.transport.unexpected(from, tags) {
+                    let found = incoming.without_content();
+                    self.finish(place, Ok(Outcome::Probed(found)));
+                }
+            }
             _ => {}
         }
         self.remove_completed();
@@ -270,7 +282,7 @@ impl<'world> MpiMachine<'world> {
                 Ok(true) => self.finish(place, Ok(Outcome::Done)),
                 Err(error) => self.finish(place, Err(error)),
             },
-            RequestStage::Receives(posted) => {
+            RequestStage::Receives(posted) | RequestStage::Probes(posted) => {
                 posted.looks = posted.looks.saturating_add(1);
                 if let Some(deadline) = posted.deadline.filter(|&deadline| deadline <= now)
                     && posted.looks > POLLS_BEFORE_LATE
@@ -339,7 +351,10 @@ impl<'world> MpiMachine<'world> {
             };
             match self.under_way.iter().position(takes) {
                 Some(place) => self.match_receive(place, incoming),
-                None => self.transport.keep(incoming),
+                None => {
+                    self.end_probes(&incoming);
+                    self.transport.keep(incoming);
+                }
             }
             self.polling.success();
         }
@@ -360,10 +375,23 @@ impl<'world> MpiMachine<'world> {
         Ok(())
     }
 
+    /// Probes find a message that has arrived and that no receive takes.
+    fn end_probes(&mut self, incoming: &Incoming) {
+        for place in 0..self.under_way.len() {
+            if let RequestStage::Probes(Posted { from, tags, .. }) = self.under_way[place].stage
+                && incoming.fits(from, tags)
+            {
+                self.finish(place, Ok(Outcome::Probed(incoming.without_content())));
+            }
+        }
+    }
+
     /// Whether receives wait for messages, and for which rank's, if all of them name the same one.
     fn awaited_source(&self) -> Option<Option<Rank>> {
         let sources = self.under_way.iter().filter_map(|it| match it.stage {
-            RequestStage::Receives(Posted { from, .. }) => Some(source_rank(from)),
+            RequestStage::Receives(Posted { from, .. }) | RequestStage::Probes(Posted { from, .. }) => {
+                Some(source_rank(from))
+            }
             _ => None,
         });
         sources.reduce(|one, other| if one == other { one } else { None })
@@ -371,7 +399,9 @@ impl<'world> MpiMachine<'world> {
 
     fn only_waits_for_time(&self) -> bool {
         self.under_way.iter().any(|it| match &it.stage {
-            RequestStage::Receives(Posted { deadline, .. }) => deadline.is_some(),
+            RequestStage::Receives(Posted { deadline, .. }) | RequestStage::Probes(Posted { deadline, .. }) => {
+                deadline.is_some()
+            }
             RequestStage::Waits(..) | RequestStage::Ends(..) => true,
             _ => false,
         })

@@ -63,6 +63,15 @@ pub(super) enum Body {
 }
 
 impl Incoming {
+    /// The message without its content.
+    pub(super) fn without_content(&self) -> Received {
+        let size = match &self.body {
+            Body::Received(message) => message.size(),
+            Body::Announced(envelope, _) => quantities::Bytes(envelope.size),
+        };
+        Received { from: self.from, tag: self.tag, message: Message::of_size(size) }
+    }
+
     /// Whether a receive takes it.
     pub(super) fn fits(&self, from: Source, tags: Tags) -> bool {
         (from == Source::Any || from == Source::Rank(self.from)) && tags.include(self.tag)
@@ -237,6 +246,11 @@ impl Transport {
     pub(super) fn take_unexpected(&mut self, from: Source, tags: Tags) -> Option<Incoming> {
         let place = self.unexpected.iter().position(|incoming| incoming.fits(from, tags))?;
         self.unexpected.remove(place)
+    }
+
+    /// The first message that arrived earlier and that a receive would take.
+    pub(super) fn unexpected(&self, from: Source, tags: Tags) -> Option<&Incoming> {
+        self.unexpected.iter().find(|incoming| incoming.fits(from, tags))
     }
 
     /// Keeps a message that no receive takes yet.

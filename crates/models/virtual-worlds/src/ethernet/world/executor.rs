@@ -107,7 +107,7 @@ impl<'run> Running<'run> {
             }
             Operation::Compute(work) => self.note_end(rank, now + work),
             Operation::Sleep(until) => self.note_end(rank, until),
-            Operation::Receive { .. } => begun.receives = Receives::Message,
+            Operation::Receive { .. } | Operation::Probe { .. } => begun.receives = Receives::Message,
             Operation::ReceiveMulticast(_) => begun.receives = Receives::Broadcast,
         }
         begun

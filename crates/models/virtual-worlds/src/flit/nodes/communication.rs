@@ -328,7 +328,12 @@ impl<E: Engine> Nodes<E> {
             let matching = &mut self.nodes[rank as usize].matching;
             match matching.match_receive(from, tag) {
                 Some(receive) => self.matched(receive, first),
-                None => matching.keep(from, tag, first),
+                None => {
+                    matching.keep(from, tag, first);
+                    for probe in matching.probes_of(from, tag) {
+                        self.probed(probe, first);
+                    }
+                }
             }
         }
     }

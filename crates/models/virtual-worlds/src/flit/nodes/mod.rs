@@ -20,14 +20,14 @@ mod serial;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use endpoint::{Error, Passage, Received, Result};
+use endpoint::{Error, Message, Passage, Received, Result, Tag};
 use machines::model::{FlitNetwork, Machine, NodeCosts};
 use quantities::{Duration, Rank, Time};
 
 use self::background::Background;
 use self::control::Control;
 use self::in_transit::InTransit;
-use self::messages::Letters;
+use self::messages::{Letter, Letters};
 use self::serial::Serial;
 use crate::answer::RankStatistics;
 use crate::events::EventQueue;
@@ -99,6 +99,8 @@ pub enum OperationStatus {
     Over,
     /// A message was received, with the times of its passage.
     Received(Received, Passage),
+    /// A message was found, and left to receives.
+    Probed(Received),
     /// The deadline passed.
     Late,
 }
@@ -250,16 +252,42 @@ impl<E: Engine> Nodes<E> {
         let cold = std::mem::take(&mut self.nodes[rank.0 as usize].cold_receive);
         self.warm_up(rank, processor, cold);
         let receive = Receive { operation, processor, posted: now, deadline };
-        let node = &mut self.nodes[rank.0 as usize];
-        match node.matching.find(pattern) {
+        match self.nodes[rank.0 as usize].matching.find(pattern) {
             Some(letter) => self.matched(receive, letter),
             None => {
-                node.matching.post(pattern, receive);
-                if let Some(deadline) = deadline.filter(|deadline| *deadline < Time::NEVER) {
-                    self.queue.put(deadline, WorldEvent::Deadline(rank.0));
-                }
+                self.nodes[rank.0 as usize].matching.post(pattern, receive);
+                self.wait_until(rank, deadline);
             }
         }
+    }
+
+    /// Starts to wait for a message that no receive takes, which takes no processor.
+    pub fn probe(&mut self, rank: Rank, pattern: MatchPattern, deadline: Option<Time>, operation: u32) {
+        let now = self.now();
+        let deadline = deadline.map(|deadline| deadline.max(now));
+        let probe = Receive { operation, processor: 0, posted: now, deadline };
+        match self.nodes[rank.0 as usize].matching.probe(pattern) {
+            Some(letter) => self.probed(probe, letter),
+            None => {
+                self.nodes[rank.0 as usize].matching.post_probe(pattern, probe);
+                self.wait_until(rank, deadline);
+            }
+        }
+    }
+
+    fn wait_until(&mut self, rank: Rank, deadline: Option<Time>) {
+        if let Some(deadline) = deadline.filter(|deadline| *deadline < Time::NEVER) {
+            self.queue.put(deadline, WorldEvent::Deadline(rank.0));
+        }
+    }
+
+    /// A probe has found a message, which stays where it is.
+    fn probed(&mut self, probe: Receive, letter: u32) {
+        let now = self.now();
+        let Letter { from, to, tag, ref message, .. } = self.letters[letter];
+        let found = Received { from, tag: Tag(tag), message: Message::of_size(message.size()) };
+        self.nodes[to.0 as usize].statistics.receive_idle += now.since(probe.posted);
+        self.finish(to.0, probe.operation, OperationStatus::Probed(found));
     }
 
     /// Advances to the next instant at which anything happens; returns whether there was one.

@@ -35,7 +35,7 @@ impl<E: Engine> Machine for Running<'_, E> {
             Operation::Send { message, .. } => fits(message.size()),
             Operation::Multicast(message) => self.check_hardware().and_then(|()| fits(message.size())),
             Operation::ReceiveMulticast(_) => self.check_hardware(),
-            Operation::Receive { .. } | Operation::Compute(_) | Operation::Sleep(_) => Ok(()),
+            Operation::Receive { .. } | Operation::Probe { .. } | Operation::Compute(_) | Operation::Sleep(_) => Ok(()),
         }
     }
 
@@ -68,6 +68,7 @@ impl<E: Engine> Machine for Running<'_, E> {
                     nodes::OperationStatus::Received(received, passage) => {
                         Event::Completed(Ok(Outcome::Received(received, passage)))
                     }
+                    nodes::OperationStatus::Probed(found) => Event::Completed(Ok(Outcome::Probed(found))),
                     nodes::OperationStatus::Late => Event::Completed(Err(Error::Deadline(self.nodes.now()))),
                     nodes::OperationStatus::Over => Event::Completed(Ok(Outcome::Done)),
                     nodes::OperationStatus::Started => Event::Started,
@@ -94,6 +95,9 @@ impl<E: Engine> Running<'_, E> {
             }
             Operation::Receive { from, tags, deadline } => {
                 self.nodes.receive(rank, processor, MatchPattern::new(from, tags), deadline, number);
+            }
+            Operation::Probe { from, tags, deadline } => {
+                self.nodes.probe(rank, MatchPattern::new(from, tags), deadline, number);
             }
             Operation::Compute(work) => self.nodes.compute(rank, processor, work, number),
             Operation::Sleep(until) => self.nodes.sleep(rank, until, number),

@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 use endpoint::executor::{Machine, OperationEvent, number_of, request_of};
-use endpoint::{Error, Operation, Outcome, Passage, Received, Request, Result, StartStatus, Tag, Unexpected};
+use endpoint::{Error, Message, Operation, Outcome, Passage, Received, Request, Result, StartStatus, Tag, Unexpected};
 use machines::model::LogGp;
 use quantities::{Duration, Rank, Time};
 
@@ -82,6 +82,8 @@ enum MachineEvent {
     Done(Rank, u32),
     /// The operation (first) is over and has the message (second).
     Received(u32, u32),
+    /// The probe (first) is over and has found the message (second).
+    Probed(u32, u32),
     /// The deadline of one of a rank's receives passes.
     Deadline(Rank),
 }
@@ -180,7 +182,9 @@ impl InOrder {
             None => "a message".to_owned(),
         };
         match event {
-            MachineEvent::Arrival(number) | MachineEvent::Received(_, number) => flight(number),
+            MachineEvent::Arrival(number) | MachineEvent::Received(_, number) | MachineEvent::Probed(_, number) => {
+                flight(number)
+            }
             MachineEvent::Started(rank, _) | MachineEvent::Done(rank, _) => format!("an operation of rank {rank}"),
             MachineEvent::Deadline(rank) => format!("a wait of rank {rank}"),
         }
@@ -217,19 +221,45 @@ impl InOrder {
     }
 
     fn receive(&mut self, receive: Served, pattern: MatchPattern, deadline: Option<Time>) {
-        let (rank, now) = (receive.rank, self.queue.now());
-        let deadline = deadline.map(|deadline| deadline.max(now));
-        let posted = Posted { receive, at: now, deadline };
-        let matching = &mut self.ranks[rank.0 as usize].matching;
+        let posted = self.posted(receive, deadline);
+        let matching = &mut self.ranks[receive.rank.0 as usize].matching;
         match matching.find(pattern) {
             Some(flight) => self.deliver(posted, flight),
             None => {
                 matching.post(pattern, posted);
-                if let Some(deadline) = deadline.filter(|deadline| *deadline < Time::NEVER) {
-                    self.queue.put(deadline, MachineEvent::Deadline(rank));
-                }
+                self.wait_until(posted);
             }
         }
+    }
+
+    fn probe(&mut self, probe: Served, pattern: MatchPattern, deadline: Option<Time>) {
+        let posted = self.posted(probe, deadline);
+        let matching = &mut self.ranks[probe.rank.0 as usize].matching;
+        match matching.probe(pattern) {
+            Some(flight) => self.probed(posted, flight),
+            None => {
+                matching.post_probe(pattern, posted);
+                self.wait_until(posted);
+            }
+        }
+    }
+
+    fn posted(&self, receive: Served, deadline: Option<Time>) -> Posted {
+        let now = self.queue.now();
+        Posted { receive, at: now, deadline: deadline.map(|deadline| deadline.max(now)) }
+    }
+
+    fn wait_until(&mut self, posted: Posted) {
+        if let Some(deadline) = posted.deadline.filter(|deadline| *deadline < Time::NEVER) {
+            self.queue.put(deadline, MachineEvent::Deadline(posted.receive.rank));
+        }
+    }
+
+    /// A probe has found a message, which stays where it is.
+    fn probed(&mut self, probe: Posted, flight: u32) {
+        let (rank, now) = (probe.receive.rank, self.queue.now());
+        self.ranks[rank.0 as usize].statistics.receive_idle += now.since(probe.at);
+        self.queue.put(now, MachineEvent::Probed(probe.receive.number, flight));
     }
 
     fn compute(&mut self, computation: Served, work: Duration) {
@@ -249,7 +279,12 @@ impl InOrder {
         let matching = &mut self.ranks[to.0 as usize].matching;
         match matching.match_receive(from, tag) {
             Some(posted) => self.deliver(posted, number),
-            None => matching.keep(from, tag, number),
+            None => {
+                matching.keep(from, tag, number);
+                for probe in matching.probes_of(from, tag) {
+                    self.probed(probe, number);
+                }
+            }
         }
     }
 
@@ -287,9 +322,10 @@ impl InOrder {
         for event in events.drain(..) {
             match event {
                 MachineEvent::Arrival(flight) => arrivals.push_back(flight),
-                MachineEvent::Started(..) | MachineEvent::Done(..) | MachineEvent::Received(..) => {
-                    over.push_back(event)
-                }
+                MachineEvent::Started(..)
+                | MachineEvent::Done(..)
+                | MachineEvent::Received(..)
+                | MachineEvent::Probed(..) => over.push_back(event),
                 MachineEvent::Deadline(rank) => deadlines.push_back(rank),
             }
         }
@@ -308,6 +344,11 @@ impl InOrder {
                 let received = Received { from, tag, message };
                 (to, number, Ended(Ok(Outcome::Received(received, Passage { sent, arrived }))))
             }
+            MachineEvent::Probed(number, flight) => {
+                let Flight { to, letter, .. } = self.flights.get(flight)?;
+                let found = Received { from: letter.from, tag: letter.tag, message: Message::of_size(letter.size()) };
+                (*to, number, Ended(Ok(Outcome::Probed(found))))
+            }
             MachineEvent::Arrival(_) | MachineEvent::Deadline(_) => return None,
         };
         Some(OperationEvent { rank, number, at: self.queue.now(), event })
@@ -317,6 +358,7 @@ impl InOrder {
         match operation {
             Operation::Send { to, tag, message } => self.send(by, to, tag, message),
             Operation::Receive { from, tags, deadline } => self.receive(by, MatchPattern::new(from, tags), deadline),
+            Operation::Probe { from, tags, deadline } => self.probe(by, MatchPattern::new(from, tags), deadline),
             Operation::Compute(work) => self.compute(by, work),
             Operation::Sleep(until) => {
                 self.start_at(self.queue.now(), by);
@@ -336,7 +378,11 @@ impl Machine for InOrder {
     fn check(&self, operation: &Operation) -> Result<()> {
         match operation {
             Operation::Multicast(_) | Operation::ReceiveMulticast(_) => Err(no_hardware()),
-            Operation::Send { .. } | Operation::Receive { .. } | Operation::Compute(_) | Operation::Sleep(_) => Ok(()),
+            Operation::Send { .. }
+            | Operation::Receive { .. }
+            | Operation::Probe { .. }
+            | Operation::Compute(_)
+            | Operation::Sleep(_) => Ok(()),
         }
     }
 

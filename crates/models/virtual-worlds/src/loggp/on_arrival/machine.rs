@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use endpoint::executor::{Machine, OperationEvent, number_of, request_of};
 use endpoint::{
-    Error, Event as RequestEvent, Operation, Outcome, Passage, Received, Request, Result, StartStatus, Tag, Unexpected,
+    Error, Event as RequestEvent, Message, Operation, Outcome, Passage, Received, Request, Result, StartStatus, Tag,
+    Unexpected,
 };
 use machines::model::LogGp;
 use quantities::{Duration, Rank, Time};
@@ -215,8 +216,10 @@ impl OnArrival {
     /// Begins a task if the resources it needs are free; otherwise the task waits. A receive needs none.
     fn begin_task(&mut self, number: u32, sequence: u64) {
         let (now, task) = (self.queue.now(), self.tasks[number]);
-        if let Kind::Receive | Kind::ReceiveUntil = task.kind {
-            return self.receive(number, task);
+        match task.kind {
+            Kind::Receive | Kind::ReceiveUntil => return self.receive(number, task),
+            Kind::Probe | Kind::ProbeUntil => return self.probe(number, task),
+            _ => {}
         }
         let (needs, rank) = (task.needs(), task.processor_rank());
         let resources = &mut self.rank(rank).resources;
@@ -296,9 +299,20 @@ impl OnArrival {
         let RankState { resources, matching, statistics } = self.rank(to);
         resources.keep(message.needs(), end, now + costs.occupying(size));
         let receive = matching.match_receive(message.rank.0, message.tag);
-        match receive {
-            Some(posted) => statistics.receive_idle += came.since(posted.at),
-            None => matching.keep(message.rank.0, message.tag, number),
+        let found_by = match receive {
+            Some(posted) => {
+                statistics.receive_idle += came.since(posted.at);
+                Vec::new()
+            }
+            None => {
+                matching.keep(message.rank.0, message.tag, number);
+                matching.probes_of(message.rank.0, message.tag)
+            }
+        };
+        for probe in found_by {
+            self.rank(to).statistics.receive_idle += came.since(probe.at);
+            self.deadlines.remove(&probe.number);
+            self.probed(message, probe.number, end);
         }
         self.record(to, Activity::Receive, Some(message.rank), [now, end]);
         if let Some(posted) = receive {
@@ -320,7 +334,33 @@ impl OnArrival {
             return self.deliver(message, self.tasks[message], task.number, now);
         }
         matching.post(pattern, Posted { number: task.number, at: now });
-        if task.kind == Kind::ReceiveUntil {
+        self.wait_until(task);
+    }
+
+    /// Finds a message that has arrived, or waits for one.
+    fn probe(&mut self, number: u32, task: Task) {
+        let now = self.queue.now();
+        self.tasks.release(number);
+        let matching = &mut self.rank(task.rank).matching;
+        match matching.probe(task.pattern()) {
+            Some(message) => self.probed(self.tasks[message], task.number, now),
+            None => {
+                matching.post_probe(task.pattern(), Posted { number: task.number, at: now });
+                self.wait_until(task);
+            }
+        }
+    }
+
+    /// A probe has found a message, which stays where it is; its rank is notified at `end`.
+    fn probed(&mut self, message: Task, probe: u32, end: Time) {
+        let found = self.tasks.add(Task { kind: Kind::Probed, number: probe, ..message });
+        self.report_at(found, end);
+    }
+
+    /// A receive or a probe that has a deadline waits until then.
+    fn wait_until(&mut self, task: Task) {
+        let now = self.queue.now();
+        if let Kind::ReceiveUntil | Kind::ProbeUntil = task.kind {
             let deadline = Time::from_picoseconds(task.amount).max(now);
             self.deadlines.insert(task.number, deadline);
             if deadline < Time::NEVER {
@@ -402,11 +442,16 @@ impl OnArrival {
     /// Notifies the rank that began a task that it is over at `at`.
     fn report(&mut self, task: u32, at: Time) {
         let Task { kind, rank, number, partner, tag, time: sent, .. } = self.tasks[task];
-        let (rank, outcome) = if kind == Kind::Received {
-            let received = Received { from: rank, tag: Tag(tag), message: self.tasks.take_message(task) };
-            (Rank(partner), Outcome::Received(received, Passage { sent, arrived: self.costs.arrival(sent) }))
-        } else {
-            (rank, Outcome::Done)
+        let (rank, outcome) = match kind {
+            Kind::Received => {
+                let received = Received { from: rank, tag: Tag(tag), message: self.tasks.take_message(task) };
+                (Rank(partner), Outcome::Received(received, Passage { sent, arrived: self.costs.arrival(sent) }))
+            }
+            Kind::Probed => {
+                let message = Message::of_size(self.tasks[task].size());
+                (Rank(partner), Outcome::Probed(Received { from: rank, tag: Tag(tag), message }))
+            }
+            _ => (rank, Outcome::Done),
         };
         self.tasks.release(task);
         self.events.push_back(OperationEvent { rank, number, at, event: RequestEvent::Completed(Ok(outcome)) });
@@ -434,7 +479,7 @@ impl OnArrival {
                 self.rank(rank).matching.post(MatchPattern::new(from, tags), posted);
             }
             operation => {
-                self.receives_wait |= matches!(operation, Operation::Receive { .. });
+                self.receives_wait |= matches!(operation, Operation::Receive { .. } | Operation::Probe { .. });
                 self.begun.extend(self.tasks.add_operation(task, operation));
             }
         }
@@ -449,7 +494,11 @@ impl Machine for OnArrival {
     fn check(&self, operation: &Operation) -> Result<()> {
         match operation {
             Operation::Multicast(_) | Operation::ReceiveMulticast(_) => Err(no_hardware()),
-            Operation::Send { .. } | Operation::Receive { .. } | Operation::Compute(_) | Operation::Sleep(_) => Ok(()),
+            Operation::Send { .. }
+            | Operation::Receive { .. }
+            | Operation::Probe { .. }
+            | Operation::Compute(_)
+            | Operation::Sleep(_) => Ok(()),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use endpoint::{Message, Operation, Source, Tag};
+use endpoint::{Message, Operation, Source, Tag, Tags};
 use quantities::{Bytes, Rank, Time};
 
 use super::resources::{Interface, Needs};
@@ -37,6 +37,9 @@ pub(super) enum Kind {
     Receive,
     /// A receive that ends without a message at its deadline.
     ReceiveUntil,
+    /// A wait for a message that is left to receives, and one that ends without it at its deadline.
+    Probe,
+    ProbeUntil,
     Compute,
     /// A message on its way or arrived, which a send has become.
     Message,
@@ -44,6 +47,8 @@ pub(super) enum Kind {
     Over,
     /// A receive that is over; its number is that of its rank's operation, the rest describes the message.
     Received,
+    /// A probe that is over, as a receive would be.
+    Probed,
 }
 
 impl Task {
@@ -83,6 +88,13 @@ impl Task {
         Bytes(self.amount)
     }
 
+    /// The same as a task of this kind, which waits for a message.
+    fn awaiting(self, kind: Kind, from: Source, tags: Tags, deadline: Option<Time>) -> Task {
+        let partner = if let Source::Rank(Rank(from)) = from { from } else { ANY };
+        let (tag, amount) = (number_of_tags(tags), deadline.map_or(0, Time::picoseconds));
+        Task { kind, partner, tag, amount, ..self }
+    }
+
     pub(super) fn pattern(&self) -> MatchPattern {
         MatchPattern { from: self.partner, tag: self.tag }
     }
@@ -119,11 +131,12 @@ impl Tasks {
                 Some(number)
             }
             Operation::Receive { from, tags, deadline } => {
-                let partner = if let Source::Rank(Rank(from)) = from { from } else { ANY };
-                let tag = number_of_tags(tags);
                 let kind = if deadline.is_some() { Kind::ReceiveUntil } else { Kind::Receive };
-                let amount = deadline.map_or(0, Time::picoseconds);
-                Some(self.add(Task { kind, partner, tag, amount, ..task }))
+                Some(self.add(task.awaiting(kind, from, tags, deadline)))
+            }
+            Operation::Probe { from, tags, deadline } => {
+                let kind = if deadline.is_some() { Kind::ProbeUntil } else { Kind::Probe };
+                Some(self.add(task.awaiting(kind, from, tags, deadline)))
             }
             Operation::Compute(work) => {
                 Some(self.add(Task { kind: Kind::Compute, amount: work.picoseconds(), ..task }))
