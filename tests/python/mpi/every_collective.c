@@ -187,6 +187,29 @@ static void reductions(MPI_Comm comm, int me, int size, int bytes) {
     free(a); free(b);
 }
 
+/* Blocks of sizes of their own, some of them empty, with gaps between them and in place. */
+static void uneven(MPI_Comm comm, int me, int size, int bytes) {
+    int counts[size], places[size], room = 0, sum = 0;
+    MPI_Count large[size]; MPI_Aint far[size];
+    for (int j = 0; j < size; j++) counts[j] = random_below(100) < 20 ? 0 : (int)random_below((unsigned)bytes / 4 + 1);
+    for (int j = size - 1; j >= 0; j--) { places[j] = room; room += counts[j] + 1; sum += counts[j]; }
+    for (int j = 0; j < size; j++) { large[j] = counts[j]; far[j] = places[j]; }
+    int *own = malloc((size_t)(sum + 2) * 4), *whole = calloc((size_t)room + 1, 4);
+    for (int i = 0; i < sum; i++) own[i] = me * 1000 + i;
+    DO(MPI_Allgatherv(own, counts[me], MPI_INT, whole, counts, places, MPI_INT, comm), MPI_Iallgatherv(own, counts[me], MPI_INT, whole, counts, places, MPI_INT, comm, &request));
+    note(whole, (size_t)room * 4);
+    for (int i = 0; i < room; i++) whole[i] = -1;
+    for (int i = 0; i < counts[me]; i++) whole[places[me] + i] = me * 13 + i;
+    DO(MPI_Allgatherv_c(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, whole, large, far, MPI_INT, comm), MPI_Iallgatherv_c(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, whole, large, far, MPI_INT, comm, &request));
+    note(whole, (size_t)room * 4);
+    memset(whole, 0, (size_t)room * 4);
+    DO(MPI_Reduce_scatter(own, whole, counts, MPI_INT, MPI_SUM, comm), MPI_Ireduce_scatter(own, whole, counts, MPI_INT, MPI_SUM, comm, &request));
+    note(whole, (size_t)counts[me] * 4);
+    DO(MPI_Reduce_scatter_c(MPI_IN_PLACE, own, large, MPI_INT, MPI_MAX, comm), MPI_Ireduce_scatter_c(MPI_IN_PLACE, own, large, MPI_INT, MPI_MAX, comm, &request));
+    note(own, (size_t)counts[me] * 4);
+    free(own); free(whole);
+}
+
 static void all(MPI_Comm comm, unsigned seed) {
     static const int sizes[] = {0, 1, 8, 100, 4000, 8192, 8200, 70000};
     int me, size;
@@ -201,6 +224,7 @@ static void all(MPI_Comm comm, unsigned seed) {
         alltoallv(comm, me, size, sizes[k], 80);
         gathers(comm, me, size, sizes[k]);
         reductions(comm, me, size, sizes[k]);
+        uneven(comm, me, size, sizes[k]);
     }
 }
 

@@ -44,7 +44,7 @@ macro_rules! collective {
         )+
 
         /// The functions that begin collectives.
-        pub(crate) const NONBLOCKING: [&str; 22] = [$(stringify!($begun), stringify!($large_begun)),+];
+        pub(crate) const NONBLOCKING: [&str; 26] = [$(stringify!($begun), stringify!($large_begun)),+];
     };
 }
 
@@ -88,6 +88,22 @@ collective! {
             None,
             0,
         );
+    MPI_Allgatherv / MPI_Allgatherv_c, MPI_Iallgatherv / MPI_Iallgatherv_c
+        (
+            sent: Address, send_count: Count, send_type: Handle,
+            received: Address, receive_counts: Counts, receive_places: Counts, receive_type: Handle
+        )
+        => listed(const { Collective::of_mpi("MPI_Allgatherv") },
+            CallBlocks::One((sent, send_count.count(), send_type)),
+            CallBlocks::Each(BufferBlocks {
+                address: received,
+                counts: receive_counts.into(),
+                displacements: Some(receive_places.into()),
+                datatype: receive_type,
+            }),
+            None,
+            0,
+        );
     MPI_Reduce / MPI_Reduce_c, MPI_Ireduce / MPI_Ireduce_c
         (sent: Address, received: Address, count: Count, datatype: Handle, operator: Handle, root: Int)
         => reducing(const { Collective::of_mpi("MPI_Reduce") }, CallBlocks::One, (sent, received), (count.count(), datatype), operator, root);
@@ -101,6 +117,14 @@ collective! {
             (sent, received),
             (count.count(), datatype),
             operator,
+            0,
+        );
+    MPI_Reduce_scatter / MPI_Reduce_scatter_c, MPI_Ireduce_scatter / MPI_Ireduce_scatter_c
+        (sent: Address, received: Address, counts: Counts, datatype: Handle, operator: Handle)
+        => listed(const { Collective::of_mpi("MPI_Reduce_scatter") },
+            CallBlocks::Each(BufferBlocks { address: sent, counts: counts.into(), displacements: None, datatype }),
+            CallBlocks::One((received, 0, datatype)),
+            Some(operator),
             0,
         );
     MPI_Scan / MPI_Scan_c, MPI_Iscan / MPI_Iscan_c
@@ -124,10 +148,13 @@ collective! {
         )
         => Some(Call::AllToAllv {
             sent: BufferBlocks {
-                address: sent, counts: send_counts.into(), displacements: send_places.into(), datatype: send_type,
+                address: sent, counts: send_counts.into(), displacements: Some(send_places.into()), datatype: send_type,
             },
             received: BufferBlocks {
-                address: received, counts: receive_counts.into(), displacements: receive_places.into(), datatype: receive_type,
+                address: received,
+                counts: receive_counts.into(),
+                displacements: Some(receive_places.into()),
+                datatype: receive_type,
             },
         });
 }
@@ -164,7 +191,7 @@ fn reducing(
 unsafe fn wait(call: Option<Call>, communicator: MPI_Comm, library: impl FnOnce() -> c_int) -> c_int {
     let (Some(session), Some(call)) = (Session::current(), call) else { return library() };
     let collective = call.collective();
-    let chosen = call.entry(&session.plan).and_then(|entry| {
+    let chosen = call.entry(&session.plan, communicator).and_then(|entry| {
         let known = Communicator::of(communicator).ok_or(Reason::Arguments)?;
         // SAFETY: guaranteed by the caller.
         let chosen = unsafe { call.choose(entry, &known, session) }?;
@@ -197,7 +224,7 @@ unsafe fn begin(
 ) -> c_int {
     let (Some(session), Some(call)) = (Session::current(), call) else { return library() };
     let collective = call.collective();
-    let chosen = session.for_nonblocking().and_then(|()| call.entry(&session.plan)).and_then(|entry| {
+    let chosen = session.for_nonblocking().and_then(|()| call.entry(&session.plan, communicator)).and_then(|entry| {
         let known = Communicator::of(communicator).ok_or(Reason::Arguments)?;
         // SAFETY: guaranteed by the caller.
         let chosen = unsafe { call.choose(entry, &known, session) }?;

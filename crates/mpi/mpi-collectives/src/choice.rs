@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 use std::sync::Arc;
 
-use collectives::{Collective as ListedCollective, Holders};
+use collectives::{Collective as ListedCollective, Holders, Sizes};
 use mpi_abi::*;
 use mpi_preload::{Address, Count, Handle};
 use plan_format::{Entry, MatrixExchange, Plan, Planned, place_for};
@@ -22,13 +22,33 @@ const IN_PLACE: usize = 1;
 /// The data of a call: address, count, datatype.
 pub(crate) type Buffer = (Address, u64, Handle);
 
-/// The data of a call for each rank.
+/// The data of a call for each rank, of a size of their own.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BufferBlocks {
     pub(crate) address: Address,
     pub(crate) counts: Numbers,
-    pub(crate) displacements: Numbers,
+    /// Where each block is; one behind the other, if that is not said.
+    pub(crate) displacements: Option<Numbers>,
     pub(crate) datatype: Handle,
+}
+
+impl BufferBlocks {
+    /// The elements for each of `ranks` ranks.
+    ///
+    /// # Safety
+    /// Every array of numbers has one for each rank.
+    unsafe fn all(self, ranks: u32) -> Result<Vec<Elements>, Reason> {
+        let BufferBlocks { address, counts, displacements, datatype } = self;
+        let (all, mut behind) = (elements((address, 0, datatype))?, 0);
+        let block = |rank: usize| {
+            // SAFETY: guaranteed by the caller.
+            let (count, displacement) =
+                unsafe { (counts.at(rank), displacements.map_or(behind, |places| places.at(rank))) };
+            behind += count;
+            all.at(displacement, u64::try_from(count).unwrap_or(0))
+        };
+        Ok((0..ranks as usize).map(block).collect())
+    }
 }
 
 /// A number for each rank.
@@ -66,17 +86,21 @@ impl Numbers {
     }
 }
 
-/// The blocks of a call of a collective of the list: one, or one for each rank, each of so many elements.
+/// The blocks of a call of a collective of the list: one, or one for each rank, each of so many elements or of as many
+/// as the call says for each.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum CallBlocks {
     One(Buffer),
     PerRank(Buffer),
+    Each(BufferBlocks),
 }
 
 impl CallBlocks {
+    /// Address, count and datatype; blocks of sizes of their own have no count.
     const fn buffer(self) -> Buffer {
         match self {
             CallBlocks::One(buffer) | CallBlocks::PerRank(buffer) => buffer,
+            CallBlocks::Each(BufferBlocks { address, datatype, .. }) => (address, 0, datatype),
         }
     }
 
@@ -84,14 +108,35 @@ impl CallBlocks {
         is_in_place(self.buffer().0)
     }
 
+    /// Where they are, on `ranks` ranks.
+    ///
+    /// # Safety
+    /// Every array of numbers has one for each rank.
+    unsafe fn placed(self, ranks: u32) -> Result<PlacedBlocks, Reason> {
+        Ok(match self {
+            CallBlocks::One(buffer) => PlacedBlocks::One(elements(buffer)?),
+            CallBlocks::PerRank(buffer) => PlacedBlocks::PerRank(elements(buffer)?),
+            // SAFETY: guaranteed by the caller.
+            CallBlocks::Each(blocks) => PlacedBlocks::Each(unsafe { blocks.all(ranks) }?),
+        })
+    }
+}
+
+/// Blocks in the program's memory.
+enum PlacedBlocks {
+    One(Elements),
+    /// One behind the other, of as many elements as the first.
+    PerRank(Elements),
+    Each(Vec<Elements>),
+}
+
+impl PlacedBlocks {
     /// The block at a place.
-    fn block(self, place: u64) -> Result<Elements, Reason> {
+    fn block(&self, place: u64) -> Elements {
         match self {
-            CallBlocks::One(buffer) => elements(buffer),
-            CallBlocks::PerRank(buffer) => {
-                let first = elements(buffer)?;
-                Ok(first.at((place as i64).wrapping_mul(first.count as i64), first.count))
-            }
+            PlacedBlocks::One(block) => *block,
+            PlacedBlocks::PerRank(first) => first.at((place as i64).wrapping_mul(first.count as i64), first.count),
+            PlacedBlocks::Each(blocks) => blocks[place as usize],
         }
     }
 }
@@ -111,6 +156,63 @@ pub(crate) struct ListedCall {
 }
 
 impl ListedCall {
+    /// The blocks whose sizes the call says, each its own, if it does: all ranks say the same.
+    const fn each(&self) -> Option<BufferBlocks> {
+        match (self.brought, self.taken) {
+            (CallBlocks::Each(blocks), _) | (_, CallBlocks::Each(blocks)) => Some(blocks),
+            _ => None,
+        }
+    }
+
+    /// The blocks that a rank brings: those that are in place are where its own part of the result goes.
+    fn brought_blocks(&self, several: bool) -> CallBlocks {
+        match (self.brought.is_in_place(), self.taken, self.brought) {
+            (false, _, brought) => brought,
+            (true, CallBlocks::One((address, ..)), CallBlocks::Each(blocks)) => {
+                CallBlocks::Each(BufferBlocks { address, ..blocks })
+            }
+            (true, CallBlocks::One(buffer), _) if several => CallBlocks::PerRank(buffer),
+            (true, taken, _) => taken,
+        }
+    }
+
+    /// Where the blocks go that rank `me` takes: one that is its part of blocks of different sizes has its own.
+    ///
+    /// # Safety
+    /// Every array of numbers has one for this rank.
+    unsafe fn taken_blocks(&self, me: u32) -> CallBlocks {
+        match (self.taken, self.brought) {
+            (CallBlocks::One((address, _, datatype)), CallBlocks::Each(blocks)) => {
+                // SAFETY: guaranteed by the caller.
+                let count = unsafe { blocks.counts.at(me as usize) };
+                CallBlocks::One((address, u64::try_from(count).unwrap_or(0), datatype))
+            }
+            (taken, _) => taken,
+        }
+    }
+
+    /// How many bytes a block has; on the mean, if they are of different sizes.
+    fn bytes_of_a_block(&self, communicator: MPI_Comm, plan: &Plan) -> Result<u64, Reason> {
+        let Some(blocks) = self.each() else { return bytes(self.of_a_block()) };
+        let known = Communicator::of(communicator).ok_or(Reason::Arguments)?;
+        known.check(plan)?;
+        // SAFETY: there is a number for each rank of the communicator, as MPI requires.
+        let counts = (0..known.ranks as usize).map(|rank| unsafe { blocks.counts.at(rank) });
+        let all = counts.fold(0, |all: u64, count| all.saturating_add(u64::try_from(count).unwrap_or(0)));
+        Ok(bytes((blocks.address, all, blocks.datatype))?.div_ceil(u64::from(known.ranks.max(1))))
+    }
+
+    /// The sizes of the blocks.
+    ///
+    /// # Safety
+    /// Every array of numbers has one for each of `ranks` ranks.
+    unsafe fn sizes(&self, ranks: u32) -> Result<Sizes, Reason> {
+        let Some(blocks) = self.each() else { return bytes(self.of_a_block()).map(|bytes| Sizes::Same(Bytes(bytes))) };
+        // SAFETY: guaranteed by the caller.
+        let all = unsafe { blocks.all(ranks) }?;
+        Ok(Sizes::Each(all.iter().map(|block| Bytes(block.bytes())).collect()))
+    }
+
     /// Elements as many as a block has: those of the rank that are there in any case.
     fn of_a_block(&self) -> Buffer {
         let shape = self.collective.shape();
@@ -123,7 +225,10 @@ impl ListedCall {
     }
 
     /// The call by an algorithm of the plan.
-    fn job(&self, communicator: &Communicator, entry: &'static Entry<Planned>) -> Result<CollectiveRun, Reason> {
+    ///
+    /// # Safety
+    /// Every array of numbers has one for each rank of the communicator.
+    unsafe fn job(&self, communicator: &Communicator, entry: &'static Entry<Planned>) -> Result<CollectiveRun, Reason> {
         let (shape, me, ranks) = (self.collective.shape(), communicator.rank, communicator.ranks);
         let root = u32::try_from(self.root).ok().filter(|&root| root < ranks).ok_or(Reason::Arguments)?;
         let block = elements(self.of_a_block())?;
@@ -133,20 +238,26 @@ impl ListedCall {
         // Of the blocks of pairs, a rank has those that go from it in order of receivers, and those to it of senders.
         let pairs = shape.is_exchange();
         let brings = brings.map(|block| if pairs { block % u64::from(ranks) } else { block });
-        let takes = takes.map(|block| if pairs { block / u64::from(ranks) } else { block });
+        let takes: Vec<u64> = takes.map(|block| if pairs { block / u64::from(ranks) } else { block }).collect();
         let from_result = self.brought.is_in_place();
-        // Blocks that are in place are where the rank's own part of the result goes.
-        let from = match (from_result, self.taken) {
-            (false, _) => self.brought,
-            (true, CallBlocks::One(buffer)) if brings_several => CallBlocks::PerRank(buffer),
-            (true, taken) => taken,
+        // Arguments that don't count at a rank, such as those of a gather's others, may be anything.
+        let brought: Vec<Elements> = match brings_some {
+            true => {
+                // SAFETY: guaranteed by the caller.
+                let from = unsafe { self.brought_blocks(brings_several).placed(ranks) }?;
+                brings.map(|place| from.block(place)).collect()
+            }
+            false => Vec::new(),
         };
-        let brought: Vec<Elements> = brings.map(|place| from.block(place)).collect::<Result<_, Reason>>()?;
         // The root of a broadcast has its own block where the others take it.
         let has_it = self.taken.buffer().0 == self.brought.buffer().0 && brings_some;
-        let taken: Vec<Elements> = match self.taken.is_in_place() || has_it {
+        let taken: Vec<Elements> = match self.taken.is_in_place() || has_it || takes.is_empty() {
             true => Vec::new(),
-            false => takes.map(|place| self.taken.block(place)).collect::<Result<_, Reason>>()?,
+            false => {
+                // SAFETY: guaranteed by the caller.
+                let to = unsafe { self.taken_blocks(me).placed(ranks) }?;
+                takes.iter().map(|&place| to.block(place)).collect()
+            }
         };
         let algorithm = match &entry.algorithm {
             Planned::By(algorithm) => algorithm,
@@ -159,7 +270,8 @@ impl ListedCall {
             algorithm,
             root: Rank(root),
             reduction,
-            block: Bytes(block.bytes()),
+            // SAFETY: guaranteed by the caller.
+            sizes: unsafe { self.sizes(ranks) }?,
             brought,
             is_in_place: from_result,
             taken,
@@ -202,15 +314,11 @@ impl Call {
 
     /// The number of the plan's entry for this call, or why there is none. All ranks find the same, without asking the
     /// library: a call that is left to it costs no more than this.
-    pub(crate) fn entry(&self, plan: &Plan) -> Result<usize, Reason> {
-        let bytes = |(_, count, datatype): Buffer| match DatatypeLayout::size_of(MPI_Datatype(datatype)) {
-            Some(size) => Ok(count.saturating_mul(size)),
-            None => Err(Reason::Arguments),
-        };
+    pub(crate) fn entry(&self, plan: &Plan, communicator: MPI_Comm) -> Result<usize, Reason> {
         match *self {
             Call::Listed(call) => {
                 let entries = plan.listed.get(&call.collective).map_or(&[][..], Vec::as_slice);
-                place_of(entries, || bytes(call.of_a_block()))
+                place_of(entries, || call.bytes_of_a_block(communicator, plan))
             }
             Call::AllToAllv { .. } => plan.all_to_allv.as_ref().map(|_| 0).ok_or(Reason::NotPlanned),
         }
@@ -221,17 +329,13 @@ impl Call {
     /// # Safety
     /// The arguments are those that MPI requires.
     pub(crate) unsafe fn choose(&self, entry: usize, communicator: &Communicator, session: &'static Session) -> Choice {
-        if communicator.is_inter {
-            return Err(Reason::Intercommunicator);
-        }
-        if communicator.ranks != session.plan.ranks {
-            return Err(Reason::Ranks);
-        }
+        communicator.check(&session.plan)?;
         let job = match *self {
             Call::Listed(call) => {
                 let entries = session.plan.listed.get(&call.collective);
                 let entry = entries.and_then(|entries| entries.get(entry)).ok_or(Reason::NotPlanned)?;
-                call.job(communicator, entry)
+                // SAFETY: guaranteed by the caller.
+                unsafe { call.job(communicator, entry) }
             }
             Call::AllToAllv { sent, received } => {
                 let entry = session.plan.all_to_allv.as_ref().ok_or(Reason::NotPlanned)?;
@@ -241,6 +345,12 @@ impl Call {
         };
         job.map(|job| PlannedCall { job, entry })
     }
+}
+
+/// The size of the data of a call. [B]
+fn bytes((_, count, datatype): Buffer) -> Result<u64, Reason> {
+    let size = DatatypeLayout::size_of(MPI_Datatype(datatype)).ok_or(Reason::Arguments)?;
+    Ok(count.saturating_mul(size))
 }
 
 /// The data of a call.
@@ -261,16 +371,8 @@ unsafe fn all_to_allv(
     communicator: &Communicator,
     entry: &Entry<MatrixExchange>,
 ) -> Result<CollectiveRun, Reason> {
-    let each = |BufferBlocks { address, counts, displacements, datatype }: BufferBlocks| {
-        let all = elements((address, 0, datatype))?;
-        // SAFETY: guaranteed by the caller.
-        let block = |rank: u32| unsafe { (displacements.at(rank as usize), counts.at(rank as usize)) };
-        let block = |rank: u32| {
-            let (displacement, count) = block(rank);
-            all.at(displacement, u64::try_from(count).unwrap_or(0))
-        };
-        Ok((0..communicator.ranks).map(block).collect::<Vec<Elements>>())
-    };
+    // SAFETY: guaranteed by the caller.
+    let each = |blocks: BufferBlocks| unsafe { blocks.all(communicator.ranks) };
     let sent = if is_in_place(sent.address) { None } else { Some(each(sent)?) };
     let blocks = Blocks { sent, received: each(received)? };
     let schedules = Arc::clone(&communicator.schedules);

@@ -12,12 +12,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use mpi::{MpiError, Process};
 use mpi_abi::*;
 use mpi_preload::{Address, Handle, function};
+use plan_format::Plan;
 use real_worlds::MpiGuest;
 
 use crate::background::Background;
 use crate::functions;
 use crate::job::{CollectiveRun, Schedules};
 use crate::session::Session;
+use crate::statistics::Reason;
 
 /// How many communicators the program has called collectives on.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
@@ -47,6 +49,15 @@ struct Guest(MpiGuest);
 unsafe impl Send for Guest {}
 
 impl Communicator {
+    /// Checks that a plan is for it.
+    pub(crate) fn check(&self, plan: &Plan) -> Result<(), Reason> {
+        match (self.is_inter, self.ranks == plan.ranks) {
+            (true, _) => Err(Reason::Intercommunicator),
+            (false, false) => Err(Reason::Ranks),
+            (false, true) => Ok(()),
+        }
+    }
+
     /// The communicator of a handle; none if the handle is null.
     pub(crate) fn of(handle: MPI_Comm) -> Option<Arc<Communicator>> {
         if handle == MPI_COMM_NULL {

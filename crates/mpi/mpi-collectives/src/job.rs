@@ -37,8 +37,8 @@ pub(crate) struct Listed {
     pub(crate) root: Rank,
     /// Where the collective reduces.
     pub(crate) reduction: Option<Reduction>,
-    /// The size of each block. [B]
-    pub(crate) block: Bytes,
+    /// The sizes of the blocks.
+    pub(crate) sizes: Sizes,
     /// The blocks that this rank brings.
     pub(crate) brought: Vec<Elements>,
     /// Whether those are where the result goes.
@@ -59,13 +59,12 @@ impl Listed {
         let message =
             |block: &Elements| unsafe { if self.is_in_place { block.copy_message() } else { block.as_message() } };
         let brought: Vec<Message> = self.brought.iter().map(message).collect();
-        let sizes = Sizes::Same(self.block);
         // A long message waits for its receiver.
         let (root, sends) = (self.root, Sends::Synchronous);
         let ended = match &self.reduction {
             Some(reduction) => {
                 let call = Call { root, operator: reduction, sends };
-                let ended = self.algorithm.run(endpoint, &call, &sizes, &brought).await?;
+                let ended = self.algorithm.run(endpoint, &call, &self.sizes, &brought).await?;
                 if reduction.code() != MPI_SUCCESS {
                     return Err(Error::Unfit("the operator can't be applied to this datatype".to_owned()));
                 }
@@ -73,7 +72,7 @@ impl Listed {
             }
             None => {
                 let call = Call { root, operator: &Operator::Xor, sends };
-                self.algorithm.run(endpoint, &call, &sizes, &brought).await?
+                self.algorithm.run(endpoint, &call, &self.sizes, &brought).await?
             }
         };
         self.taken.iter().zip(&ended).try_for_each(|(place, message)| copy_into(place, message))
