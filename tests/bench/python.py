@@ -64,6 +64,18 @@ async def ring(endpoint: mq.Endpoint, rounds: int) -> None:
         await endpoint.receive(left)
 
 
+async def stencil(endpoint: mq.Endpoint, rounds: int, overlapped: bool) -> None:
+    """Send 64 B to the right, receive from the left and compute: three operations per round, at once or in turn."""
+    left, right = (endpoint.rank - 1) % endpoint.size, (endpoint.rank + 1) % endpoint.size
+    for _ in range(rounds):
+        if overlapped:
+            await mq.join(endpoint.send(right, size=64), endpoint.receive(left), endpoint.compute(1000))
+        else:
+            await endpoint.send(right, size=64)
+            await endpoint.receive(left)
+            await endpoint.compute(1000)
+
+
 async def small(endpoint: mq.Endpoint) -> None:
     """One message from rank 0 to rank 1."""
     if endpoint.rank == 0:
@@ -91,6 +103,14 @@ def operations(name: str, ranks: int, rounds: int) -> float:
     """How many operations of a Python program are simulated per second."""
     machine = mq.Machine(name)
     return 2 * ranks * rounds / best(lambda: seconds(lambda: mq.run(ring, machine, ranks=ranks, rounds=rounds)))
+
+
+def operations_of_stencil(name: str, overlapped: bool) -> float:
+    """How many operations of a stencil in Python on 1,024 ranks are simulated per second."""
+    machine = mq.Machine(name)
+    ranks, rounds = 1024, 50
+    work = lambda: mq.run(stencil, machine, ranks=ranks, rounds=rounds, overlapped=overlapped)  # noqa: E731
+    return 3 * ranks * rounds / best(lambda: seconds(work))
 
 
 def on_simgrid(ranks: int, rounds: int) -> float | None:
@@ -208,6 +228,11 @@ def main() -> None:
     clock, flits, simgrid = operations("loggp", 64, 5_000), operations("infiniband-128", 64, 2_000), on_simgrid(64, 100)
     print(Figure("operations of Python, contention-free", clock, "operations/s", at_least=1e6), flush=True)
     print(Figure("operations of Python, fat tree to the flit", flits, "operations/s", at_least=5e5), flush=True)
+    for name in ("loggp", "slingshot-1024"):
+        for overlapped in (False, True):
+            how = "at once" if overlapped else "in turn"
+            measured = operations_of_stencil(name, overlapped)
+            print(Figure(f"stencil of 1,024 ranks, {how}, {name}", measured, "operations/s", at_least=1e6), flush=True)
     if simgrid is None:
         print("SimGrid's Python is not installed: its ratio was not measured", flush=True)
     else:
