@@ -92,7 +92,7 @@ impl Estimates<'_> {
         } else if Work::on(&alone).of(candidate) <= MOST_RUN {
             self.without_contention(candidate, &alone, recorded)?
         } else if let Some(copy) = Copy::of(candidate, question, &alone, MOST_RUN) {
-            (copy.time(candidate, question, &alone)?, None)
+            (copy.time(candidate, &alone)?, None)
         } else {
             (candidate.by_formula(model), None)
         };

@@ -12,15 +12,15 @@
 
 use std::sync::Arc;
 
-use collectives::all_to_all::{Complete, Irregular, all_at_once};
+use collectives::all_to_all::{Complete, Irregular};
 use collectives::catalogue::Parameters;
-use collectives::schedule::{Pacing, Pattern, Rule, Schedule, Transfer};
+use collectives::schedule::{Pacing, Rule, Schedule, Transfer};
 use collectives::{AnyAlgorithm, Collective};
 use endpoint::{Error, Result};
 use machines::model::Machine;
 use quantities::{Bytes, Duration};
 
-use super::candidates::Candidate;
+use super::candidates::{Candidate, most_messages_of_a_rank};
 use super::model::{most_in_packets, other_protocol_to};
 use super::question::Question;
 use super::work::Work;
@@ -85,11 +85,11 @@ impl Copy {
     ///
     /// # Errors
     /// If the machine can't run it.
-    pub(super) fn time(&self, candidate: &Candidate, question: &Question, site: &Site<'_>) -> Result<Duration> {
+    pub(super) fn time(&self, candidate: &Candidate, site: &Site<'_>) -> Result<Duration> {
         let Reduction { steps, divisor } = self.reduction;
         let time = |parts: u64| -> Result<f64> {
             let steps = steps.map(|(kept, _)| kept);
-            let benchmark = reduced(candidate, question, site.ranks, steps, Part { parts, of: divisor })?;
+            let benchmark = reduced(candidate, site.ranks, steps, Part { parts, of: divisor })?;
             Ok(benchmark.time_on(site)?.picoseconds() as f64)
         };
         let one = time(1)?;
@@ -124,19 +124,13 @@ impl Part {
 }
 
 /// The copy of a candidate with so many of its steps and this part of its bytes.
-fn reduced(
-    candidate: &Candidate,
-    question: &Question,
-    ranks: u32,
-    steps: Option<usize>,
-    part: Part,
-) -> Result<Benchmark> {
+fn reduced(candidate: &Candidate, ranks: u32, steps: Option<usize>, part: Part) -> Result<Benchmark> {
     Ok(match candidate.benchmark() {
         Benchmark::Scheduled(schedule, pacing, algorithm) => {
             let steps = steps.unwrap_or(usize::MAX);
             Benchmark::Scheduled(Arc::new(some_steps(schedule, steps, part)), *pacing, *algorithm)
         }
-        Benchmark::AllAtOnce(_) => Benchmark::AllAtOnce(Arc::new(all_at_once(&thinned(question, steps, part)?))),
+        Benchmark::AllAtOnce(schedule) => Benchmark::AllAtOnce(Arc::new(thinned(schedule, steps, part))),
         Benchmark::Listed(algorithm, bytes) => {
             if let (Some((complete, irregular)), Some(steps)) = (in_steps(algorithm), steps) {
                 let schedule = some_steps(&complete.schedule(ranks, part.of(*bytes))?, steps, Part { parts: 1, of: 1 });
@@ -200,19 +194,18 @@ fn some_steps(schedule: &Schedule, kept: usize, part: Part) -> Schedule {
     Schedule::with_rule(schedule.ranks, schedule.rule, steps)
 }
 
-/// The pattern of a question with so many of the messages of the rank that sends most, and as large a share of those of
+/// Messages all at once: so many of those of the rank that sends or receives most, and as large a share of those of
 /// others, taken at equal distances, with this part of their bytes.
-fn thinned(question: &Question, kept: Option<usize>, part: Part) -> Result<Pattern> {
-    let Some(pattern) = question.pattern() else {
-        return Err(Error::Unfit("only a pattern can be exchanged without a schedule".to_string()));
-    };
-    let most = pattern.most_messages_of_a_rank() as usize;
+fn thinned(schedule: &Schedule, kept: Option<usize>, part: Part) -> Schedule {
+    let most = most_messages_of_a_rank(schedule);
     let kept = kept.unwrap_or(most);
-    let messages = (0..pattern.ranks()).flat_map(|rank| {
-        let own = pattern.of_sender(quantities::Rank(rank));
+    let mut of_senders: Vec<Vec<Transfer>> = vec![Vec::new(); schedule.ranks as usize];
+    schedule.transfers().for_each(|transfer| of_senders[transfer.from.0 as usize].push(*transfer));
+    let messages = of_senders.iter().flat_map(|own| {
         let number = (own.len() * kept).div_ceil(most.max(1));
         (0..number).map(move |place| own[place * own.len() / number])
     });
-    let messages = messages.map(|message| Transfer { bytes: part.of(message.bytes), ..message });
-    Pattern::of_messages(pattern.ranks(), messages.collect()).map_err(|error| Error::Unfit(error.to_string()))
+    let step: Vec<Transfer> = messages.map(|message| Transfer { bytes: part.of(message.bytes), ..message }).collect();
+    let steps = if step.is_empty() { Vec::new() } else { vec![step] };
+    Schedule::with_rule(schedule.ranks, schedule.rule, steps)
 }

@@ -226,7 +226,7 @@ impl<'a> Trials<'a> {
 
     /// Runs the tasks, and keeps what they show.
     fn carry_out(&mut self, tasks: Vec<(usize, Task)>, what: &str) {
-        let Trials { question, site, effort, bound, .. } = *self;
+        let Trials { site, effort, bound, .. } = *self;
         let budget = if effort.exhaustive { self.all.iter().map(|it| it.work).sum() } else { effort.budget };
         let worth = |(place, task): &(usize, Task)| match task {
             Task::Whole { .. } => self.all[*place].work,
@@ -243,7 +243,7 @@ impl<'a> Trials<'a> {
         let watch = Watch { progress: &progress, interrupted: effort.interrupted, threads: effort.threads };
         let found = map(&tasks, &watch, |(place, task)| {
             let candidate = &self.all[*place].prediction.candidate;
-            carried_out(candidate, *task, question, site)
+            carried_out(candidate, *task, site)
         });
         for ((place, _), found) in tasks.iter().zip(found) {
             match found {
@@ -306,14 +306,14 @@ impl Trial {
 }
 
 /// What a task shows of its candidate.
-fn carried_out(candidate: &Candidate, task: Task, question: &Question, site: &Site<'_>) -> Result<(Duration, Source)> {
+fn carried_out(candidate: &Candidate, task: Task, site: &Site<'_>) -> Result<(Duration, Source)> {
     match task {
         Task::Whole { limit } => Ok(match candidate.benchmark().time_within(site, limit)? {
             Some(time) => (time, Source::Simulated),
             None => (limit, Source::Stopped),
         }),
         Task::Copy(copy) => {
-            let time = copy.time(candidate, question, site)?;
+            let time = copy.time(candidate, site)?;
             Ok((time, Source::Extrapolated(copy.reduction)))
         }
     }

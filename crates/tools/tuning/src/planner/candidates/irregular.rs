@@ -5,9 +5,9 @@ use std::sync::Arc;
 use collectives::AnyAlgorithm;
 use collectives::all_to_all::{ALL_AT_ONCE, Complete, Irregular, all_at_once};
 use collectives::catalogue::{Cost, Stretch, halvings};
-use collectives::schedule::{Measures, Pacing, Pattern, Schedule};
+use collectives::schedule::{Measures, Pacing, Pattern, Rule, Schedule, Transfer};
 use plan_format::AlgorithmSpec;
-use quantities::Bytes;
+use quantities::{Bytes, Rank};
 
 use super::{Candidate, Candidates};
 use crate::benchmark::Benchmark;
@@ -31,6 +31,24 @@ pub(super) fn of_steps(algorithm: &AnyAlgorithm, ranks: u32, bytes: Bytes) -> Ve
         }
         (None, _) | (_, Err(_)) => Vec::new(),
     }
+}
+
+/// A complete exchange whose ranks begin all their messages at once, those to the nearest ranks first; why it is not
+/// tried, if there are too many messages.
+pub(super) fn at_once(algorithm: &AnyAlgorithm, ranks: u32, bytes: Bytes, cost: Cost) -> Result<Candidate, String> {
+    let messages = u64::from(ranks) * u64::from(ranks - 1);
+    if messages > MOST_PACED {
+        return Err(format!("it would have {messages} messages under way at once; allowed are {MOST_PACED}"));
+    }
+    let shifts = (1..ranks).flat_map(|distance| (0..ranks).map(move |from| (from, (from + distance) % ranks)));
+    let step = shifts.map(|(from, to)| Transfer { from: Rank(from), to: Rank(to), bytes }).collect();
+    let schedule = Schedule::with_rule(ranks, Rule::ManyToMany, if ranks > 1 { vec![step] } else { Vec::new() });
+    Ok(Candidate {
+        name: algorithm.name().to_owned(),
+        benchmark: Benchmark::AllAtOnce(Arc::new(schedule)),
+        cost,
+        spec: AlgorithmSpec::name(algorithm.name()),
+    })
 }
 
 /// The schedules of a pattern, and its messages without one.

@@ -47,8 +47,7 @@ pub(super) fn candidates(
     let mut found = Candidates::default();
     // Among adjacent algorithms made for a latency, those by a single share come last, also if times are equal.
     let is_for_latency = |entry: &Summary| entry.parameters.contains(&Parameter::Lambda);
-    // What begins everything at once has no steps of which some could be run in its place.
-    let is_possible = |entry: &Summary| (has_hardware || !entry.needs.multicast()) && !entry.needs.overlap();
+    let is_possible = |entry: &Summary| has_hardware || !entry.needs.multicast();
     let possible: Vec<Summary> = collective.summaries().into_iter().filter(is_possible).collect();
     for neighbours in possible.chunk_by(|one, other| is_for_latency(one) && is_for_latency(other)) {
         for by_share in [false, true] {
@@ -87,6 +86,13 @@ fn add(
         return Ok(());
     }
     let cost = algorithm.cost(model.lambda(bytes)?, ranks, bytes);
+    if algorithm.needs().overlap() {
+        match irregular::at_once(&algorithm, ranks, bytes, cost) {
+            Ok(candidate) => found.all.push(candidate),
+            Err(why) => found.left_out.push((entry.name.to_owned(), why)),
+        }
+        return Ok(());
+    }
     let name = display_name(entry.name, entry.parameters, &parameters);
     let spec = AlgorithmSpec::used(entry.name, &parameters);
     let paced = irregular::of_steps(&algorithm, ranks, bytes);

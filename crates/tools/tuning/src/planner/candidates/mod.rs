@@ -52,6 +52,16 @@ fn is_direct(algorithm: &AnyAlgorithm) -> bool {
     Complete::of(algorithm).is_some_and(|complete| !complete.forwards())
 }
 
+/// The most messages that one rank sends, or receives.
+pub(super) fn most_messages_of_a_rank(schedule: &Schedule) -> usize {
+    let mut messages = vec![[0; 2]; schedule.ranks as usize];
+    for transfer in schedule.transfers() {
+        messages[transfer.from.0 as usize][0] += 1;
+        messages[transfer.to.0 as usize][1] += 1;
+    }
+    messages.into_iter().flatten().max().unwrap_or(0)
+}
+
 impl Candidate {
     /// How long it takes on `site`.
     ///
@@ -72,7 +82,7 @@ impl Candidate {
         match &self.benchmark {
             Benchmark::Scheduled(schedule, ..) => schedule.carrying_steps().count(),
             Benchmark::Listed(algorithm, _) if is_direct(algorithm) => question.ranks() as usize - 1,
-            Benchmark::AllAtOnce(_) => question.pattern().map_or(1, |it| it.most_messages_of_a_rank() as usize),
+            Benchmark::AllAtOnce(schedule) => most_messages_of_a_rank(schedule),
             _ => 1,
         }
     }
