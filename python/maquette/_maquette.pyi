@@ -76,6 +76,8 @@ class Verb:
     Test: Verb
     Join: Verb
     First: Verb
+    JoinOperations: Verb
+    FirstOperations: Verb
     Collective: Verb
 
 @disjoint_base

@@ -5,6 +5,7 @@ from collections.abc import Awaitable
 from typing import Any, TypeVar, overload
 
 from maquette._maquette import Verb
+from maquette.endpoint import Endpoint
 from maquette.requests import ask, steps_of
 
 A = TypeVar("A")
@@ -12,7 +13,21 @@ B = TypeVar("B")
 C = TypeVar("C")
 D = TypeVar("D")
 
-_JOIN, _FIRST = Verb.Join, Verb.First
+_JOIN, _FIRST, _JOIN_OPERATIONS, _FIRST_OPERATIONS = Verb.Join, Verb.First, Verb.JoinOperations, Verb.FirstOperations
+
+#: The verbs that ask for one operation and end with it: the machine serves several of these without a task for each.
+_OPERATIONS = frozenset(
+    verb.__code__
+    for verb in (
+        Endpoint.send,
+        Endpoint.receive,
+        Endpoint.probe,
+        Endpoint.compute,
+        Endpoint.sleep_until,
+        Endpoint.multicast,
+        Endpoint.receive_multicast,
+    )
+)
 
 
 @overload
@@ -52,7 +67,8 @@ async def join(*awaitables: Awaitable[Any]) -> tuple[Any, ...]:
         If more calls of `join` and `first` are within one another than `sys.getrecursionlimit` allows.
     """
     try:
-        joined: tuple[Any, ...] = await ask((_JOIN, *map(steps_of, awaitables)))
+        verb = _JOIN_OPERATIONS if _are_operations(awaitables) else _JOIN
+        joined: tuple[Any, ...] = await ask((verb, *map(steps_of, awaitables)))
     except BaseException:
         _close(awaitables)
         raise
@@ -88,10 +104,16 @@ async def first(*awaitables: Awaitable[A]) -> tuple[int, A]:
     if not awaitables:
         raise ValueError("first: found nothing; allowed is one or more to wait for")
     try:
-        ended: tuple[int, A] = await ask((_FIRST, *map(steps_of, awaitables)))
+        verb = _FIRST_OPERATIONS if _are_operations(awaitables) else _FIRST
+        ended: tuple[int, A] = await ask((verb, *map(steps_of, awaitables)))
     finally:
         _close(awaitables)
     return ended
+
+
+def _are_operations(awaitables: tuple[Awaitable[Any], ...]) -> bool:
+    """Whether all are operations of an endpoint, and nothing else."""
+    return all(type(each) is types.CoroutineType and each.cr_code in _OPERATIONS for each in awaitables)
 
 
 def _close(awaitables: tuple[Awaitable[Any], ...]) -> None:

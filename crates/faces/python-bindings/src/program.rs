@@ -4,13 +4,16 @@
 //! no event loop and no further thread, so a run is as deterministic as any other.
 
 use std::cell::RefCell;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Poll;
 
-use endpoint::{Endpoint, Error, Needs, Operation, Outcome, Pending, Program};
+use endpoint::{Endpoint, Error, Handles, Needs, Operation, Outcome, Pending, Program, Received as ReceivedMessage};
 use pyo3::exceptions::{PyException, PyStopIteration};
 use pyo3::prelude::*;
-use pyo3::types::PyIterator;
 use pyo3::types::iterator::PySendResult;
+use pyo3::types::{PyIterator, PyTuple};
 use quantities::{Bytes, Rank, Time};
 
 use crate::collectives::Collectives;
@@ -19,7 +22,10 @@ use crate::errors::of_program;
 use crate::pending::Begun;
 use crate::place::Place;
 use crate::received::Received;
-use crate::request::{Ask, ProgramRequest, Sendrecv, Wait};
+use crate::request::{Ask, ProgramRequest, Sendrecv, Wait, foreign};
+
+/// How many operations at once are each asked whenever one has ended.
+const FEW: usize = 16;
 
 /// A rank's exception.
 pub struct RaisedException {
@@ -101,7 +107,7 @@ pub enum CoroutineStep<'py> {
     Awaits(Wait, Vec<Bound<'py, PyIterator>>),
 }
 
-impl<'py, E: Endpoint> PythonRank<'py, '_, E> {
+impl<'py, 'run, E: Endpoint> PythonRank<'py, 'run, E> {
     /// Resumes a coroutine until it has ended, and carries out what it asks for.
     async fn drive(&self, steps: Bound<'py, PyIterator>) -> Resumption<'py> {
         let py = steps.py();
@@ -129,6 +135,12 @@ impl<'py, E: Endpoint> PythonRank<'py, '_, E> {
                 Err(error) => return CoroutineStep::Ended(Err(error)),
                 Ok(PySendResult::Next(yielded)) => match ProgramRequest::read(&yielded) {
                     Ok(ProgramRequest::Await(wait, all)) => return CoroutineStep::Awaits(wait, all),
+                    Ok(ProgramRequest::AwaitOperations(wait, all)) => match self.endpoint.handles() {
+                        Some(handles) if (1..=FEW).contains(&all.len()) => {
+                            Box::pin(self.operate_at_once(wait, handles, &all, steps.py())).await
+                        }
+                        _ => return CoroutineStep::Awaits(wait, all),
+                    },
                     Ok(ProgramRequest::Operation(operation, room)) => self.operate(operation, room, steps.py()).await,
                     Ok(ProgramRequest::Sendrecv(both)) => Box::pin(self.sendrecv(both, steps.py())).await,
                     Ok(ProgramRequest::Pending(Ask::All, all)) => {
@@ -145,6 +157,47 @@ impl<'py, E: Endpoint> PythonRank<'py, '_, E> {
                     Err(error) => Err(error),
                 },
             };
+        }
+    }
+
+    /// Has coroutines that ask for one operation each begin it, in order, and waits until all have ended or one has:
+    /// returns what they returned, in a tuple, or the index of the first that has ended and what it returned. There is
+    /// no future in a box for each, as in a [`Tree`]. Each is asked whenever one has ended, so they must be few.
+    async fn operate_at_once(
+        &self,
+        wait: Wait,
+        handles: &'run dyn Handles,
+        all: &[Bound<'py, PyIterator>],
+        py: Python<'py>,
+    ) -> Resumption<'py> {
+        let mut pending = Vec::with_capacity(all.len());
+        let mut returned: Vec<Option<Bound<'py, PyAny>>> = all.iter().map(|_| None).collect();
+        let mut left = all.len();
+        let first = poll_fn(|context| {
+            for (index, steps) in all.iter().enumerate() {
+                if index == pending.len() {
+                    let (operation, room) = match requested(steps) {
+                        Ok(requested) => requested,
+                        Err(error) => return Poll::Ready(Err(error)),
+                    };
+                    pending.push(Some((Pending::new(handles, operation), room)));
+                }
+                let Some((operation, room)) = &mut pending[index] else { continue };
+                let Poll::Ready(outcome) = Pin::new(operation).poll(context) else { continue };
+                let given = self.value_of(outcome.map(Outcome::into_received), *room, py);
+                pending[index] = None;
+                match (wait, ended_with(steps, given)) {
+                    (_, Err(error)) => return Poll::Ready(Err(error)),
+                    (Wait::First, Ok(value)) => return Poll::Ready(Ok(Some((index, value)))),
+                    (Wait::Join, Ok(value)) => returned[index] = Some(value),
+                }
+                left -= 1;
+            }
+            if left == 0 { Poll::Ready(Ok(None)) } else { Poll::Pending }
+        });
+        match first.await? {
+            Some(first) => Ok(first.into_pyobject(py)?.into_any()),
+            None => Ok(PyTuple::new(py, returned.into_iter().flatten().collect::<Vec<_>>())?.into_any()),
         }
     }
 
@@ -165,6 +218,16 @@ impl<'py, E: Endpoint> PythonRank<'py, '_, E> {
             Some(handles) => Pending::new(handles, operation).await.map(Outcome::into_received),
             None => Box::pin(self.endpoint.carry_out(operation)).await,
         };
+        self.value_of(outcome, room, py)
+    }
+
+    /// What a program gets of an operation that is over.
+    fn value_of(
+        &self,
+        outcome: endpoint::Result<Option<ReceivedMessage>>,
+        room: Option<Bytes>,
+        py: Python<'py>,
+    ) -> Resumption<'py> {
         let received = match outcome {
             Ok(None) => return Ok(py.None().into_bound(py)),
             Ok(Some(received)) => match room {
@@ -175,6 +238,34 @@ impl<'py, E: Endpoint> PythonRank<'py, '_, E> {
         };
         let received = received.map_err(|error| of_program(&error))?;
         Ok(Bound::new(py, Received::from(received))?.into_any())
+    }
+}
+
+/// The one operation that a coroutine asks for, and the room for what it receives.
+fn requested(steps: &Bound<'_, PyIterator>) -> PyResult<(Operation, Option<Bytes>)> {
+    let yielded = match steps.send(&steps.py().None().into_bound(steps.py()))? {
+        PySendResult::Next(yielded) => yielded,
+        PySendResult::Return(returned) => return Err(foreign(&returned)),
+    };
+    let error = match ProgramRequest::read(&yielded) {
+        Ok(ProgramRequest::Operation(operation, room)) => return Ok((operation, room)),
+        Ok(_) => foreign(&yielded),
+        Err(error) => error,
+    };
+    match throw(steps, error)? {
+        PySendResult::Next(other) | PySendResult::Return(other) => Err(foreign(&other)),
+    }
+}
+
+/// What a coroutine returns that ends with what it is `given`.
+fn ended_with<'py>(steps: &Bound<'py, PyIterator>, given: Resumption<'py>) -> Resumption<'py> {
+    let resumed = match given {
+        Ok(value) => steps.send(&value)?,
+        Err(error) => throw(steps, error)?,
+    };
+    match resumed {
+        PySendResult::Return(returned) => Ok(returned),
+        PySendResult::Next(yielded) => Err(foreign(&yielded)),
     }
 }
 

@@ -34,6 +34,10 @@ pub enum Verb {
     Join,
     /// With iterators of requests, one of which must end.
     First,
+    /// The same with iterators that ask for one operation each, and end with it.
+    JoinOperations,
+    /// The same, where one must end.
+    FirstOperations,
     /// With the receiver, the tag, the data, the size, the sender, its tag and the room for its message.
     Sendrecv,
     /// With operations that go on, all of which must end.
@@ -53,6 +57,8 @@ pub enum ProgramRequest<'py> {
     Operation(Operation, Option<Bytes>),
     /// To wait for these.
     Await(Wait, Vec<Bound<'py, PyIterator>>),
+    /// To wait for these, each of which asks for one operation.
+    AwaitOperations(Wait, Vec<Bound<'py, PyIterator>>),
     /// To send and to receive at once.
     Sendrecv(Sendrecv),
     /// To wait for operations that go on, or to ask.
@@ -148,6 +154,12 @@ impl<'py> ProgramRequest<'py> {
             Verb::Test => return pending(request).map(|all| ProgramRequest::Pending(Ask::Now, all)),
             Verb::Join => return all(request).map(|all| ProgramRequest::Await(Wait::Join, all)),
             Verb::First => return all(request).map(|all| ProgramRequest::Await(Wait::First, all)),
+            Verb::JoinOperations => {
+                return all(request).map(|all| ProgramRequest::AwaitOperations(Wait::Join, all));
+            }
+            Verb::FirstOperations => {
+                return all(request).map(|all| ProgramRequest::AwaitOperations(Wait::First, all));
+            }
             Verb::Collective => {
                 let messages = part(3)?.try_iter()?.map(|pair| message_of_pair(&pair?)).collect::<PyResult<_>>()?;
                 let (name, parameters) = (part(1)?.extract()?, part(2)?.extract()?);
@@ -167,7 +179,8 @@ fn awaited_message([source, of_tag, until]: [Bound<'_, PyAny>; 3]) -> PyResult<(
     Ok((from, tags, if_given("until", &until, time)?))
 }
 
-fn foreign(yielded: &Bound<'_, PyAny>) -> PyErr {
+/// The error that what a program awaits is nothing that a machine carries out.
+pub fn foreign(yielded: &Bound<'_, PyAny>) -> PyErr {
     wrong_type(
         "await",
         yielded,
