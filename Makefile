@@ -11,7 +11,7 @@ FIRST ?= 0
 export PIP_QUIET := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help try test test-package test-others docs bench beside hostile soak check fuzz format clean
+.PHONY: help try test test-package test-store test-others test-browser docs bench beside hostile soak check fuzz format clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -29,15 +29,21 @@ test: $(VENV)/ready ## run all tests: Rust, the installed command, the report in
 	cargo test --workspace --locked --no-fail-fast
 	@scripts/preloaded-libraries debug
 	@$(BIN)/maturin develop --locked --quiet
-	@$(MAKE) --no-print-directory --keep-going --jobs=2 --output-sync test-package test-others
+	@$(MAKE) --no-print-directory --keep-going --jobs=3 --output-sync test-package test-others test-browser test-store
 
-# The tests of the installed package and all others take about as long, and wait much: side by side, they take five minutes in place
-# of eight on two cores. Those in a browser come last, as the report that they need is being made meanwhile.
+# These wait much, for timeouts, processes and a browser: three at a time keep two cores busy.
 test-package:
-	$(BIN)/python -m pytest tests/python
+	$(BIN)/python -m pytest tests/python --ignore-glob='*/test_store*'
+
+test-store:
+	$(BIN)/python -m pytest tests/python/test_store*.py
 
 test-others:
-	$(BIN)/python -m pytest tests/network tests/hostile tests/linearizable tests/browser
+	$(BIN)/python -m pytest tests/network tests/hostile tests/linearizable
+
+# The report of the studies is being made meanwhile: the tests that need it come last.
+test-browser:
+	$(BIN)/python -m pytest tests/browser/test_run_report.py tests/browser/test_store_page.py tests/browser/test_report.py
 
 docs: $(VENV)/docs ## make the documentation as a site, target/site/index.html; every example is run
 	@scripts/preloaded-libraries debug

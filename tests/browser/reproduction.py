@@ -9,7 +9,7 @@ from pathlib import Path
 #: The studies that are run. The others take longer.
 STUDIES = ("moc", "postal")
 #: The longest time that they may take. [s]
-TIMEOUT = 900
+TIMEOUT = 1_100
 
 
 class Reproduction:
@@ -17,8 +17,7 @@ class Reproduction:
 
     def __init__(self, command: Path) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="report-"))
-        # The tests come first.
-        arguments = ["nice", "-n", "10", str(command), "reproduce", *STUDIES, "--report", str(self._folder)]
+        arguments = [str(command), "reproduce", *STUDIES, "--report", str(self._folder)]
         self._process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
     @staticmethod
