@@ -112,7 +112,8 @@ pub fn a_probe_finds_what_no_receive_takes<W: Subject>(world: &W, ranks: u32) {
             let message = |number| patterned(first, last, number, 64);
             if endpoint.rank() == first {
                 for number in [0, 2] {
-                    endpoint.compute(SHORT).await;
+                    // Once the other rank waits.
+                    endpoint.receive(last).await?;
                     let one = endpoint.send_tagged(last, Tag(number), message(number));
                     let other = endpoint.send_tagged(last, Tag(number + 1), message(number + 1));
                     let (one, other) = join(one, other).await;
@@ -121,11 +122,14 @@ pub fn a_probe_finds_what_no_receive_takes<W: Subject>(world: &W, ranks: u32) {
             } else if endpoint.rank() == last {
                 let receive = || endpoint.receive(first);
                 let probe = || endpoint.probe(Source::Rank(first), Tags::Any, None);
-                let (received, found) = join(receive(), probe()).await;
+                let now = || endpoint.send_tagged(first, Tag(4), message(4));
+                let ((received, found), sent) = join(join(receive(), probe()), now()).await;
+                sent?;
                 assert_eq!(received?, message(0));
                 check(&found?, first, Tag(1), 64);
                 assert_eq!(receive().await?, message(1));
-                let (found, received) = join(probe(), receive()).await;
+                let ((found, received), sent) = join(join(probe(), receive()), now()).await;
+                sent?;
                 assert_eq!(received?, message(2));
                 check(&found?, first, Tag(3), 64);
                 assert_eq!(receive().await?, message(3));
