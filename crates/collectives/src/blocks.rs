@@ -194,7 +194,7 @@ impl<'a> Blocks<'a> {
         if self.contents.is_none() {
             let Bytes(expected) = self.size_of_all(blocks);
             let fits = expected == size || *self.sizes == Sizes::Unknown;
-            return if fits { Ok(()) } else { Err(mismatch(message, expected)) };
+            return if fits { Ok(()) } else { Err(mismatch(message.size(), Bytes(expected))) };
         }
         let is_whole = message.whole_content().is_some();
         let unknown = *self.sizes == Sizes::Unknown;
@@ -204,7 +204,7 @@ impl<'a> Blocks<'a> {
         for block in blocks {
             let end = begin + if unknown { each } else { self.sizes.of(block).0 };
             if end > size {
-                return Err(mismatch(message, end));
+                return Err(mismatch(message.size(), Bytes(end)));
             }
             match &mut self.contents {
                 Some(contents) if begin == end || is_whole || unknown => {
@@ -219,7 +219,7 @@ impl<'a> Blocks<'a> {
             }
             begin = end;
         }
-        if begin == size { Ok(()) } else { Err(mismatch(message, begin)) }
+        if begin == size { Ok(()) } else { Err(mismatch(message.size(), Bytes(begin))) }
     }
 }
 
@@ -236,8 +236,8 @@ fn missing(block: u64) -> Error {
     Error::Unfit(format!("block {block} is to be sent by a rank that does not have it"))
 }
 
-fn mismatch(message: &Message, expected: u64) -> Error {
-    let found = message.size().0;
+/// The error that a message has another size than its blocks.
+pub(crate) fn mismatch(Bytes(found): Bytes, Bytes(expected): Bytes) -> Error {
     Error::Mismatch(format!(
         "blocks of {found} B, where {expected} B are expected; allowed is the same size at every rank"
     ))

@@ -3,7 +3,7 @@
 use endpoint::{Endpoint, Needs, Result};
 use quantities::{Bytes, Rank};
 
-use super::direct::{Transit, messages};
+use super::direct::{direct, messages};
 use super::{Algorithm, posted};
 use crate::all_reduce::Combine;
 use crate::catalogue::{Cost, Entry, Stretch};
@@ -55,10 +55,9 @@ impl BlockAlgorithm for AllAtOnce {
 
     async fn run<E: Endpoint, C: Combine>(&self, endpoint: &E, _: &Call<'_, C>, blocks: &mut Blocks<'_>) -> Result<()> {
         let (receivers, senders) = neighbours(endpoint);
-        let transit = Transit::new(endpoint, blocks);
-        let (message_for, take) = (|to| transit.message_for(to), |from, message| transit.take(from, &message));
-        Box::pin(posted(endpoint, &senders, &receivers, message_for, take)).await?;
-        transit.end()
+        direct!(blocks of endpoint: |message_for, take| {
+            Box::pin(posted(endpoint, &senders, &receivers, message_for, take))
+        })
     }
 
     fn messages(&self, ranks: u32) -> Option<u64> {

@@ -4,7 +4,7 @@ use endpoint::{Endpoint, Message, Needs, Result};
 use quantities::{Bytes, Rank};
 
 use super::Algorithm;
-use super::direct::{Transit, cost, messages};
+use super::direct::{cost, direct, messages};
 use super::pairwise::take_turns;
 use crate::all_reduce::Combine;
 use crate::catalogue::{Cost, Entry, Parameter};
@@ -85,10 +85,8 @@ impl BlockAlgorithm for Balanced {
         call: &Call<'_, C>,
         blocks: &mut Blocks<'_>,
     ) -> Result<()> {
-        let (transit, order) = (Transit::new(endpoint, blocks), call.order(self.order));
-        let take = |from, message: Message| transit.take(from, &message);
-        balanced(endpoint, order, |to| transit.message_for(to), take).await?;
-        transit.end()
+        let order = call.order(self.order);
+        direct!(blocks of endpoint: |message_for, take| balanced(endpoint, order, message_for, take))
     }
 
     fn messages(&self, ranks: u32) -> Option<u64> {

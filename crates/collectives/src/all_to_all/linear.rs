@@ -4,7 +4,7 @@ use endpoint::{Endpoint, Message, Result};
 use quantities::{Bytes, Rank};
 
 use super::Algorithm;
-use super::direct::{Transit, messages};
+use super::direct::{direct, messages};
 use crate::all_reduce::Combine;
 use crate::catalogue::{Cost, Entry, Stretch};
 use crate::postal::Lambda;
@@ -59,9 +59,7 @@ impl BlockAlgorithm for Linear {
     )];
 
     async fn run<E: Endpoint, C: Combine>(&self, endpoint: &E, _: &Call<'_, C>, blocks: &mut Blocks<'_>) -> Result<()> {
-        let transit = Transit::new(endpoint, blocks);
-        linear(endpoint, |to| transit.message_for(to), |from, message| transit.take(from, &message)).await?;
-        transit.end()
+        direct!(blocks of endpoint: |message_for, take| linear(endpoint, message_for, take))
     }
 
     fn messages(&self, ranks: u32) -> Option<u64> {
