@@ -1,6 +1,6 @@
 //! An exchange in which everything is posted at once.
 
-use endpoint::{Endpoint, Message, Result, join, join_all};
+use endpoint::{Endpoint, Message, Result, join, wait_all};
 use quantities::Rank;
 
 /// Every rank posts receives from all of `senders`, then sends to all of `receivers`, and waits for all of them.
@@ -27,8 +27,8 @@ pub async fn posted<E: Endpoint>(
     mut message_for: impl FnMut(Rank) -> Message,
     mut take: impl FnMut(Rank, Message),
 ) -> Result<()> {
-    let receives = join_all(senders.iter().map(|&from| endpoint.receive(from)));
-    let sends = join_all(receivers.iter().map(|&to| endpoint.send(to, message_for(to))));
+    let receives = wait_all(senders.iter().map(|&from| endpoint.receive(from)));
+    let sends = wait_all(receivers.iter().map(|&to| endpoint.send(to, message_for(to))));
     let (received, sent) = join(receives, sends).await;
     for (&from, message) in senders.iter().zip(received) {
         take(from, message?);

@@ -1,6 +1,6 @@
 //! Runs a schedule.
 
-use endpoint::{Endpoint, Error, Message, Needs, Program, Result, join, join_all};
+use endpoint::{Endpoint, Error, Message, Needs, Program, Result, join, wait_all};
 use quantities::{Bytes, Duration, Rank};
 
 use super::packing::Packing;
@@ -261,7 +261,7 @@ async fn at_once<E: Endpoint>(
         leaving.push(endpoint.send(action.partner, message));
     }
     let coming = receives.iter().map(|action| endpoint.receive(action.partner));
-    let (received, sent) = join(join_all(coming), join_all(leaving)).await;
+    let (received, sent) = join(wait_all(coming), wait_all(leaving)).await;
     for (action, part) in receives.into_iter().zip(received) {
         incoming.unpack(action, part?).await;
     }

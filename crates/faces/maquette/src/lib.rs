@@ -29,7 +29,7 @@
 pub use collectives;
 pub use endpoint::{
     Endpoint, Error, First, Message, Needs, Program, Received, Result, Source, Tag, Tags, World, first_of, join,
-    join_all,
+    join_all, wait_all,
 };
 pub use linear_hash;
 pub use machines::{Description, load, model::Machine};

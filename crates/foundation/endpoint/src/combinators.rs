@@ -86,6 +86,32 @@ pub async fn join_all<F: Future>(futures: impl IntoIterator<Item = F>) -> Vec<F:
     outputs.into_iter().flatten().collect()
 }
 
+/// Begins operations in order, and waits until all have ended, as `MPI_Waitall` does; returns their outcomes in the same
+/// order.
+///
+/// An operation goes on by itself once it has begun. So after that each is polled only when those before it have ended,
+/// and P operations take 2 P polls, where [`join_all`] takes P squared. A future of several operations, one after the
+/// other, would not go on: it belongs into [`join_all`].
+pub async fn wait_all<F: Future>(operations: impl IntoIterator<Item = F>) -> Vec<F::Output> {
+    let mut all: Vec<Pin<Box<F>>> = operations.into_iter().map(Box::pin).collect();
+    let mut outcomes: Vec<Option<F::Output>> = all.iter().map(|_| None).collect();
+    let (mut begun, mut first) = (false, 0);
+    poll_fn(|context| {
+        if !begun {
+            begun = true;
+            for (operation, outcome) in all.iter_mut().zip(&mut outcomes) {
+                has_ended(operation.as_mut(), outcome, context);
+            }
+        }
+        while first < all.len() && has_ended(all[first].as_mut(), &mut outcomes[first], context) {
+            first += 1;
+        }
+        if first < all.len() { Poll::Pending } else { Poll::Ready(()) }
+    })
+    .await;
+    outcomes.into_iter().flatten().collect()
+}
+
 /// Which of two futures ended first, and its output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum First<A, B> {

@@ -4,8 +4,8 @@
 //! more than messages between named ranks declares so in [`Program::NEEDS`].
 //!
 //! An operation begins when its future is first polled, and a rank may have several under way at once: [`join!`],
-//! [`join_all`], [`first_of`]. A rank's processors serve operations in the order in which they began. Dropping a future
-//! that has begun leaves its operation under way, and its outcome is lost.
+//! [`join_all`], [`wait_all`], [`first_of`]. A rank's processors serve operations in the order in which they began.
+//! Dropping a future that has begun leaves its operation under way, and its outcome is lost.
 
 mod combinators;
 mod concurrent;
@@ -22,7 +22,7 @@ mod request;
 mod tagged;
 pub mod timeline;
 
-pub use combinators::{First, first_of, join, join_all};
+pub use combinators::{First, first_of, join, join_all, wait_all};
 pub use concurrent::{AnyFuture, Concurrent};
 pub use deadlock::{WaitsFor, deadlock, deadlock_of};
 pub use erased::Erased;

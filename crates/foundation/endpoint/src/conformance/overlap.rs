@@ -3,7 +3,9 @@
 use quantities::{Bytes, Duration, Rank, Time};
 
 use super::{LONG, Subject, is_deadlock, patterned, run};
-use crate::{Endpoint, Error, First, Message, Needs, Program, Result, Source, Tag, Tags, first_of, join, join_all};
+use crate::{
+    Endpoint, Error, First, Message, Needs, Program, Result, Source, Tag, Tags, first_of, join, join_all, wait_all,
+};
 
 /// Round a ring, every rank sends to the next and at once receives from the one before, whatever sends wait for.
 pub fn sends_and_receives_pass_each_other<W: Subject>(world: &W, ranks: u32) {
@@ -40,8 +42,8 @@ pub fn many_operations_are_under_way_at_once<W: Subject>(world: &W, ranks: u32) 
                 return Ok(());
             }
             let others = || (1..endpoint.size()).rev().map(Rank);
-            let receives = join_all(others().map(|other| endpoint.receive(other)));
-            let sends = join_all(others().map(|other| endpoint.send(other, patterned(me, other, 0, 700))));
+            let receives = wait_all(others().map(|other| endpoint.receive(other)));
+            let sends = wait_all(others().map(|other| endpoint.send(other, patterned(me, other, 0, 700))));
             let (received, sent) = join(receives, sends).await;
             for (other, message) in others().zip(received) {
                 assert_eq!(message?, patterned(other, me, 0, 700), "from rank {other}");
