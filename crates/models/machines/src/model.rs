@@ -77,6 +77,8 @@ pub struct FlitNetwork {
     /// pod of a fat tree or of a Clos network (everything below one channel of its root), or a module of a mesh of Clos
     /// networks. None if the topology has no groups.
     pub group: Option<u32>,
+    /// What a drawing shows in place of the routers, where they are too many.
+    pub regions: Regions,
     /// The output channels that a header may ask for.
     pub routing: Routing,
     /// Which of several allowed output channels it takes.
@@ -201,6 +203,25 @@ pub struct Router {
     pub position: (f32, f32),
     /// Row-wise number within the mesh structure, for routers of a mesh.
     pub mesh_index: Option<u32>,
+}
+
+/// The parts into which a drawing divides the routers of a network: tiles of a mesh, groups, stretches of a level. They
+/// are at most [`Regions::MOST`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Regions {
+    /// The regions.
+    pub list: Vec<Region>,
+    /// For each router the index of its region.
+    pub of_router: Vec<u32>,
+}
+
+/// A part of a network.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Region {
+    /// Its name: `group 3`, `level 1: 0-7`.
+    pub name: String,
+    /// Its position in drawings. Neighbours are about one apart.
+    pub position: (f32, f32),
 }
 
 /// When a packet may move on.

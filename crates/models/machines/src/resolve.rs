@@ -92,6 +92,7 @@ fn flits(fields: &Fields, topology: &Topology) -> Result<(u32, Interconnect), Fa
         routers: named(plan.routers, routing_delay),
         sides: plan.sides,
         group: plan.group,
+        regions: plan.regions,
         routing,
         selection: fields.routing.selection,
         waits_for: fields.routing.waits_for,

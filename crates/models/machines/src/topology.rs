@@ -10,8 +10,10 @@ mod dragonfly;
 mod fat_tree;
 mod graph;
 mod grid;
+mod layout;
 mod mesh;
 mod mesh_of_clos;
+mod regions;
 mod stages;
 mod star;
 mod torus;
@@ -27,7 +29,7 @@ use serde::Deserialize;
 
 use crate::description::{Table, fields};
 use crate::error::Fault;
-use crate::model::{ChannelEnd, ChannelId, NodeId, RouterId};
+use crate::model::{ChannelEnd, ChannelId, NodeId, Regions, RouterId};
 use crate::resolve::listed;
 
 /// The most nodes of a machine.
@@ -192,6 +194,8 @@ pub(crate) struct Plan {
     pub sides: Vec<u32>,
     /// How many nodes each group has, in order of their numbers, if the topology has groups.
     pub group: Option<u32>,
+    /// What a drawing shows in place of the routers, where they are too many.
+    pub regions: Regions,
 }
 
 /// In place of a channel that does not exist.
@@ -218,6 +222,17 @@ impl Plan {
         self.homes.push(home);
         self.channels.push(ChannelPlan { from: node, to: router, line: ChannelClass::Injection });
         self.channels.push(ChannelPlan { from: router, to: node, line: ChannelClass::Ejection });
+    }
+
+    /// For each router those at the other ends of its links.
+    pub fn neighbours(&self) -> Vec<Vec<u32>> {
+        let mut neighbours = vec![Vec::new(); self.routers.len()];
+        for channel in &self.channels {
+            if let (ChannelEnd::Router(from), ChannelEnd::Router(to)) = (channel.from, channel.to) {
+                neighbours[from.0 as usize].push(to.0);
+            }
+        }
+        neighbours
     }
 
     /// Adds a link between routers; returns the channel there and the channel back.

@@ -5,7 +5,7 @@ use virtual_worlds::answer::{Answer, ChannelStatistics, RouterStatistics};
 use virtual_worlds::sparse::Sparse;
 
 use super::markup::element;
-use super::{ChannelShading, NetworkMap, Page};
+use super::{ChannelShading, NetworkMap, Page, RegionMap};
 
 /// The page of a machine, as a file.
 pub fn machine_page(machine: &Machine) -> String {
@@ -27,8 +27,15 @@ pub fn machine_page(machine: &Machine) -> String {
             hottest_router: 1.0,
             shows: ChannelShading::Nothing,
             job_of: &[],
+            within: None,
         };
-        sections.push(element("div").class("scrolls").attribute("tabindex", "0").child(map.draw()));
+        let regions = RegionMap::new(network, &answer, ChannelShading::Nothing, &[]);
+        let is_readable = NetworkMap::is_readable(network);
+        let map = if is_readable { map.draw() } else { regions.draw() };
+        sections.push(element("div").class("scrolls").attribute("tabindex", "0").child(map));
+        if !is_readable {
+            sections.push(element("div").class("opened").children(regions.opened()));
+        }
     }
     let figures = figures.into_iter().map(|(count, name)| {
         element("li")

@@ -4,27 +4,27 @@ use crate::markup::{Element, element};
 use crate::numbers::fixed;
 
 /// A tick: its position between the beginning, 0, and the end, 1, and its label.
-pub(super) type Tick = (f64, String);
+pub(crate) type Tick = (f64, String);
 
 /// A drawing between its axes.
-pub(super) struct Plane {
+pub(crate) struct Plane {
     /// Its description for screen readers.
-    pub(super) summary: String,
+    pub(crate) summary: String,
     /// What the level axis counts, with the unit, and its ticks.
-    pub(super) level: (String, Vec<Tick>),
+    pub(crate) level: (String, Vec<Tick>),
     /// What the upright axis counts, and its ticks, from above.
-    pub(super) upright: (String, Vec<Tick>),
+    pub(crate) upright: (String, Vec<Tick>),
     /// Its width and height in its own units.
-    pub(super) size: [u32; 2],
+    pub(crate) size: [u32; 2],
     /// Its height on the page; its width by default. [px]
-    pub(super) height: Option<u32>,
+    pub(crate) height: Option<u32>,
     /// What is drawn.
-    pub(super) content: Vec<Element>,
+    pub(crate) content: Vec<Element>,
 }
 
 impl Plane {
     /// Draws it.
-    pub(super) fn draw(self) -> Element {
+    pub(crate) fn draw(self) -> Element {
         let Plane { summary, level, upright, size: [width, height], height: on_page, content } = self;
         let drawing = element("svg")
             .attribute("viewBox", format!("0 0 {width} {height}"))
@@ -50,7 +50,7 @@ impl Plane {
 }
 
 /// At most `most` ticks at multiples of a round number, for `count` rows.
-pub(super) fn ticks_of_count(count: usize, most: usize) -> Vec<Tick> {
+pub(crate) fn ticks_of_count(count: usize, most: usize) -> Vec<Tick> {
     let steps = [1, 2, 4, 5, 8, 10, 16, 20, 32, 50, 64, 100, 128].into_iter();
     let larger = (0..).map(|power| 256_usize << power);
     let step = steps.chain(larger).find(|step| count.div_ceil(*step) <= most).unwrap_or(count);
@@ -60,7 +60,7 @@ pub(super) fn ticks_of_count(count: usize, most: usize) -> Vec<Tick> {
 /// Cells of one colour, from left to right and top to bottom, drawn as a line through their middles, as thick as they
 /// are high.
 #[derive(Debug, Default)]
-pub(super) struct Cells {
+pub(crate) struct Cells {
     path: String,
     /// Where the line ends so far.
     at: Option<(u32, u32)>,
@@ -68,7 +68,7 @@ pub(super) struct Cells {
 
 impl Cells {
     /// Adds a cell of `width` columns.
-    pub(super) fn add(&mut self, column: u32, row: u32, width: u32) {
+    pub(crate) fn add(&mut self, column: u32, row: u32, width: u32) {
         match self.at {
             Some((before, same)) if same == row && before <= column => {
                 if before < column {
@@ -82,7 +82,7 @@ impl Cells {
     }
 
     /// The line, if there is one.
-    pub(super) fn drawn(self, class: &str) -> Option<Element> {
+    pub(crate) fn drawn(self, class: &str) -> Option<Element> {
         let Cells { path, .. } = self;
         (!path.is_empty()).then(|| element("path").class(format!("stretch {class}")).attribute("d", path))
     }

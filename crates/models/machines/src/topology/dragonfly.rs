@@ -26,10 +26,11 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::regions::{Stretches, on_circle};
 use super::{ChannelClass, MOST_CHANNELS, MOST_NODES, MOST_ROUTERS, NOWHERE, Plan, PlannedTopology, Row, within};
 use crate::description::Table;
 use crate::error::Fault;
-use crate::model::{ChannelId, NodeId, RouterId};
+use crate::model::{ChannelId, NodeId, Regions, RouterId};
 
 const FIELD: &str = "topology.dragonfly";
 /// The most routers of a group, nodes of a router, and global links of a router.
@@ -152,6 +153,7 @@ impl Row for Dragonfly {
             let (group, within) = (router / shape.routers, router % shape.routers);
             plan.router(format!("group {group} router {within}"), position(&shape, group, within), None);
         }
+        plan.regions = regions(&shape);
         for node in 0..routers * shape.nodes {
             plan.node(RouterId(node / shape.nodes));
         }
@@ -190,6 +192,19 @@ fn position(shape: &Shape, group: u32, within: u32) -> (f32, f32) {
     let x = group % side_by_side * (shape.routers + 1) + within;
     let y = 2 * (group / side_by_side);
     (x as f32, y as f32)
+}
+
+/// Regions are groups, in a circle; or several groups, where there are too many.
+fn regions(shape: &Shape) -> Regions {
+    let groups = Stretches::of(shape.groups, Regions::MOST);
+    let mut regions = Regions::default();
+    for number in 0..groups.number() {
+        let word = if groups.length == 1 { "group" } else { "groups" };
+        regions.add(format!("{word} {}", groups.words(number)), on_circle(number, groups.number()));
+    }
+    regions.of_router =
+        (0..shape.groups * shape.routers).map(|router| router / shape.routers / groups.length).collect();
+    regions
 }
 
 /// Links each router with every other of its group; returns for every router its channel to each router of the group.

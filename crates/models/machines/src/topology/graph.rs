@@ -9,11 +9,12 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
 use super::{
-    ChannelClass, MOST_CHANNELS, MOST_NODES, MOST_ROUTERS, OwnLine, OwnLines, Plan, PlannedTopology, Row, within,
+    ChannelClass, MOST_CHANNELS, MOST_NODES, MOST_ROUTERS, OwnLine, OwnLines, Plan, PlannedTopology, Row, layout,
+    within,
 };
 use crate::description::{Table, fields};
 use crate::error::{Fault, Problem};
-use crate::model::RouterId;
+use crate::model::{Regions, RouterId};
 use crate::resolve::check_length;
 
 const FIELD: &str = "topology.graph";
@@ -38,7 +39,8 @@ pub struct GraphRouter {
     /// How many nodes it has.
     #[serde(default)]
     pub nodes: u32,
-    /// Where it is drawn, in units of a router's box; in a row by default.
+    /// Where it is drawn, in units of a router's box. If no router has a position, those that are few links apart are
+    /// drawn near each other; if some have, the others are in a row.
     #[serde(default, deserialize_with = "optional_two")]
     pub position: Option<[f32; 2]>,
 }
@@ -114,7 +116,7 @@ impl Row for Graph {
         let mut plan = Plan::default();
         let mut numbers: BTreeMap<&str, RouterId> = BTreeMap::new();
         for (index, router) in self.routers.iter().enumerate() {
-            let number = plan.router(router.name.clone(), position(router, index)?, None);
+            let number = plan.router(router.name.clone(), given_position(router, index)?, None);
             let field = || format!("{FIELD}.routers[{index}].name");
             check_length(field, &router.name)?;
             if router.name.is_empty() || numbers.insert(&router.name, number).is_some() {
@@ -133,11 +135,16 @@ impl Row for Graph {
             }
             plan.link(near, far, ChannelClass::Own(index as u32));
         }
+        if self.routers.iter().all(|router| router.position.is_none()) {
+            let places = layout::positions(&plan.neighbours());
+            plan.routers.iter_mut().zip(places).for_each(|(router, place)| router.position = place);
+        }
+        plan.regions = Regions::by_position(&plan.routers);
         Ok(PlannedTopology { plan, geometry: None })
     }
 }
 
-fn position(router: &GraphRouter, index: usize) -> Result<(f32, f32), Fault> {
+fn given_position(router: &GraphRouter, index: usize) -> Result<(f32, f32), Fault> {
     let [x, y] = router.position.unwrap_or([index as f32, 0.0]);
     if x.is_finite() && y.is_finite() {
         return Ok((x, y));

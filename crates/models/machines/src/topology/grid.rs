@@ -11,10 +11,11 @@ use std::fmt::Write;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::regions::Stretches;
 use super::{ChannelClass, MOST_NODES, NOWHERE, Plan, PlannedTopology, within};
 use crate::description::Table;
 use crate::error::{Fault, Problem};
-use crate::model::{ChannelId, RouterId};
+use crate::model::{ChannelId, Regions, RouterId};
 
 /// The most dimensions.
 const MOST_SIDES: u64 = 8;
@@ -79,6 +80,7 @@ pub(super) fn build(shape: &Grid, wraps: bool) -> Result<PlannedTopology, Fault>
     for (number, place) in places.chunks_exact(sides.len()).enumerate() {
         plan.router(named(name, place), position(place, &sides), Some(number as u32));
     }
+    plan.regions = regions(&sides, &places);
     (0..plan.routers.len() as u32).for_each(|node| plan.node(RouterId(node)));
     let out = link(&mut plan, &places, wraps);
     Ok(PlannedTopology { plan, geometry: Some(Box::new(GridPlan { sides, wraps, places, out })) })
@@ -151,6 +153,29 @@ fn position(place: &[u32], sides: &[u32]) -> (f32, f32) {
         extent[across] = extent[across] * side + 1;
     }
     (position[0] as f32, position[1] as f32)
+}
+
+/// Regions are tiles: as long as they are too many, two neighbours become one along the dimension that has most.
+fn regions(sides: &[u32], places: &[u32]) -> Regions {
+    let mut cuts: Vec<Stretches> = sides.iter().map(|&side| Stretches { count: side, length: 1 }).collect();
+    let numbers = |cuts: &[Stretches]| cuts.iter().map(|cut| cut.number()).collect::<Vec<u32>>();
+    while numbers(&cuts).iter().map(|&number| u64::from(number)).product::<u64>() > u64::from(Regions::MOST) {
+        if let Some(most) = cuts.iter_mut().rev().max_by_key(|cut| cut.number()) {
+            *most = Stretches::of(most.count, most.number().div_ceil(2));
+        }
+    }
+    let mut regions = Regions::default();
+    let numbers = numbers(&cuts);
+    for tile in self::places(&numbers).chunks_exact(sides.len()) {
+        let words: Vec<String> = cuts.iter().zip(tile).map(|(cut, &number)| cut.words(number)).collect();
+        regions.add(format!("({})", words.join(", ")), position(tile, &numbers));
+    }
+    let tile_of = |place: &[u32]| {
+        let along = place.iter().zip(&cuts).rev();
+        along.fold(0, |tile, (&place, cut)| tile * cut.number() + place / cut.length)
+    };
+    regions.of_router = places.chunks_exact(sides.len()).map(tile_of).collect();
+    regions
 }
 
 /// Makes the links; returns for every router and dimension its channel ahead and its channel back.

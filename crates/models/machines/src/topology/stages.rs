@@ -15,11 +15,12 @@
 //! to the east and to the south. So the input ports of a router are: from below, from above, from the north, the west,
 //! the east and the south.
 
+use super::regions::Stretches;
 use super::{
     ChannelClass, MOST_CHANNELS, MOST_NODES, MOST_ROUTERS, NOWHERE, Plan, PlannedTopology, ejection, power, within,
 };
 use crate::error::Fault;
-use crate::model::{ChannelId, RouterId};
+use crate::model::{ChannelId, Regions, RouterId};
 
 /// Index of the channel to the next router of a row of a layer.
 const EAST: usize = 0;
@@ -119,6 +120,10 @@ impl Shape {
     fn width(&self) -> u32 {
         self.tops_of_network(self.height)
     }
+    /// Routers of one cluster's widest level.
+    fn widest(&self) -> u32 {
+        (1..=self.height).map(|level| self.level_size(level) / self.clusters()).max().unwrap_or(1)
+    }
     /// Top routers of all clusters.
     fn tops(&self) -> u32 {
         self.clusters() * self.width()
@@ -183,6 +188,7 @@ pub(super) fn build(shape: &Shape) -> PlannedTopology {
             plan.router(name, position, mesh_index);
         }
     }
+    plan.regions = if shape.clusters() > 1 { regions_of_clusters(shape) } else { regions_of_levels(shape) };
     for node in 0..shape.nodes() {
         plan.node(shape.router(1, node / shape.nodes_of_router()));
     }
@@ -206,10 +212,11 @@ fn describe(shape: &Shape, level: u32, number: u32) -> (String, (f32, f32), Opti
     let width = shape.level_size(level) / shape.clusters();
     let (cluster, within) = (number / width, number % width);
     let (column, row) = (cluster % shape.columns, cluster / shape.columns);
-    // One box is left free between clusters; the top level is drawn above the others.
-    let x = column * (shape.width() + 1) + within;
+    // One box is left free between clusters; the top level is drawn above the others, and each in their middle.
+    let widest = shape.widest();
+    let x = (column * (widest + 1)) as f32 + centred(within, width, widest);
     let y = row * (shape.height + 1) + shape.height - level;
-    let position = if shape.height == 1 { (column as f32, row as f32) } else { (x as f32, y as f32) };
+    let position = if shape.height == 1 { (column as f32, row as f32) } else { (x, y as f32) };
     let top = level == shape.height && shape.clusters() > 1;
     let mesh_index = top.then(|| within * shape.clusters() + cluster);
     let name = match (top, shape.height, shape.clusters()) {
@@ -219,6 +226,50 @@ fn describe(shape: &Shape, level: u32, number: u32) -> (String, (f32, f32), Opti
         (false, _, _) => format!("cluster {cluster} level {level} router {within}"),
     };
     (name, position, mesh_index)
+}
+
+/// Where the `number`th of `count` is drawn, above or below a row of `widest`.
+fn centred(number: u32, count: u32, widest: u32) -> f32 {
+    (number as f32 + 0.5) * widest as f32 / count as f32 - 0.5
+}
+
+/// Regions are stretches of a level, as wide as their neighbours above and below allow.
+fn regions_of_levels(shape: &Shape) -> Regions {
+    /// The most regions of a level: between two levels, there may be a bundle for each pair.
+    const MOST_OF_LEVEL: u32 = 8;
+    let mut regions = Regions::default();
+    for level in 1..=shape.height {
+        let cut = Stretches::of(shape.level_size(level), MOST_OF_LEVEL.min(Regions::MOST / shape.height).max(1));
+        let first = regions.list.len() as u32;
+        for number in 0..cut.number() {
+            let place = (centred(number, cut.number(), MOST_OF_LEVEL), 3.0 * (shape.height - level) as f32);
+            regions.add(format!("level {level}: {}", cut.words(number)), place);
+        }
+        regions.of_router.extend((0..shape.level_size(level)).map(|number| first + number / cut.length));
+    }
+    regions
+}
+
+/// Regions are clusters, or rectangles of them, with all their levels.
+fn regions_of_clusters(shape: &Shape) -> Regions {
+    let most = Regions::MOST.isqrt();
+    let [columns, rows] = [shape.columns, shape.rows].map(|side| Stretches::of(side, most));
+    let mut regions = Regions::default();
+    for row in 0..rows.number() {
+        for column in 0..columns.number() {
+            let name = format!("clusters ({}, {})", columns.words(column), rows.words(row));
+            regions.add(name, (column as f32, row as f32));
+        }
+    }
+    for level in 1..=shape.height {
+        let width = shape.level_size(level) / shape.clusters();
+        let region = |number: u32| {
+            let (column, row) = (number / width % shape.columns, number / width / shape.columns);
+            row / rows.length * columns.number() + column / columns.length
+        };
+        regions.of_router.extend((0..shape.level_size(level)).map(region));
+    }
+    regions
 }
 
 /// Joins the levels; returns every router's channels up and its `arity` channels down (of which a top router may lack

@@ -24,6 +24,8 @@ impl Row for Star {
         within("topology.star.nodes", "nodes", u64::from(self.nodes), MOST_NODES)?;
         let mut plan = Plan::default();
         let hub = plan.router("hub".to_string(), (0.0, 0.0), None);
+        plan.regions.of_router.push(0);
+        plan.regions.add("hub".to_string(), (0.0, 0.0));
         for _ in 0..self.nodes {
             plan.node(hub);
         }

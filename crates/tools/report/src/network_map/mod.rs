@@ -1,6 +1,10 @@
-//! A map of a network, with its hot spots.
+//! A map of a network, with its hot spots: channel by channel, or in regions where there are too many.
 
-use machines::model::{Channel, ChannelEnd, FlitNetwork, RouterId};
+mod regions;
+
+pub use self::regions::RegionMap;
+
+use machines::model::{Channel, ChannelEnd, FlitNetwork, NodeId, RouterId};
 use virtual_worlds::answer::{Answer, ChannelStatistics};
 
 use super::frame;
@@ -39,8 +43,8 @@ pub enum ChannelShading {
 
 /// A map of a network: routers where the description places them, channels as lines.
 ///
-/// A channel's colour shows during what share of the run it carried flits or was blocked; a router's colour, how long a
-/// header there was blocked on average.
+/// A channel's colour shows during what share of the run it carried flits or was blocked; a router's colour the same of
+/// the busiest channel from it, or how long a header there was blocked on average.
 #[derive(Clone, Copy, Debug)]
 pub struct NetworkMap<'a> {
     /// Its title; empty where the context makes it clear.
@@ -57,21 +61,24 @@ pub struct NetworkMap<'a> {
     pub shows: ChannelShading,
     /// The job of each node, which colours the node; if empty, a node has the colour of its channel into the network.
     pub job_of: &'a [Option<usize>],
+    /// The region to draw; all of the network by default.
+    pub within: Option<u32>,
 }
 
+/// Up to this many channels between routers, a person can tell them apart.
+const READABLE_CHANNELS: usize = 800;
+
 impl NetworkMap<'_> {
+    /// Whether a person can read the map of all of `network`. If not, [`RegionMap`] shows it.
+    pub fn is_readable(network: &FlitNetwork) -> bool {
+        let is_divided = network.regions.list.len() > 2 && network.regions.list.len() < network.routers.len();
+        !is_divided || network.channels.iter().filter(|channel| joins_routers(channel)).count() <= READABLE_CHANNELS
+    }
+
     /// The largest share of the run during which a channel between routers of `network` was blocked in `answer`.
     pub fn peak_channel(network: &FlitNetwork, answer: &Answer) -> f64 {
         let between = network.channels.iter().zip(&answer.channels).filter(|(channel, _)| joins_routers(channel));
         between.map(|(_, done)| blocked_share(answer, done)).fold(0.0, f64::max)
-    }
-    /// The largest share of the run during which a channel between routers of `network` carried flits in `answer`; if
-    /// none of them did, of any channel.
-    pub fn peak_carried(network: &FlitNetwork, answer: &Answer) -> f64 {
-        let share = |(_, done): (&Channel, &ChannelStatistics)| share(answer, done.busy.seconds());
-        let all = || network.channels.iter().zip(&answer.channels);
-        let between = all().filter(|(channel, _)| joins_routers(channel)).map(share).fold(0.0, f64::max);
-        if between > 0.0 { between } else { all().map(share).fold(0.0, f64::max) }
     }
     /// The longest mean blocking at a router in `answer`. [us]
     pub fn peak_router(answer: &Answer) -> f64 {
@@ -80,14 +87,16 @@ impl NetworkMap<'_> {
 
     /// Draws it.
     pub fn draw(&self) -> Element {
-        let layout = MapLayout::of(self.network);
+        let layout = MapLayout::of(self.network, |router| self.draws(router));
         let channels = self.network.channels.iter().zip(&self.answer.channels);
         let lines: Vec<Element> = if self.network.channels.len() <= FEW_CHANNELS {
             channels.filter_map(|(channel, done)| self.channel(&layout, channel, done)).collect()
         } else {
             self.lines_by_heat(&layout)
         };
-        let routers = (0..self.network.routers.len()).map(|router| self.router(&layout, router));
+        let routers = (0..self.network.routers.len()).filter(|router| self.draws(*router));
+        let busiest = self.busiest_of_routers();
+        let routers = routers.map(|router| self.router(&layout, router, busiest[router]));
         element("svg")
             .class(if layout.width > WIDE { "map whole" } else { "map" })
             .attribute("viewBox", format!("0 0 {} {}", fixed(layout.width, 0), fixed(layout.height, 0)))
@@ -99,16 +108,39 @@ impl NetworkMap<'_> {
             .child(element("g").class("nodes").children(self.nodes(&layout)))
     }
 
+    /// Whether it has this router.
+    fn draws(&self, router: usize) -> bool {
+        self.within.is_none_or(|region| self.network.regions.of_router[router] == region)
+    }
+
+    /// The routers that a channel joins, if both are drawn.
+    fn ends(&self, channel: &Channel) -> Option<(RouterId, RouterId)> {
+        let (ChannelEnd::Router(from), ChannelEnd::Router(to)) = (channel.from, channel.to) else { return None };
+        (self.draws(from.0 as usize) && self.draws(to.0 as usize)).then_some((from, to))
+    }
+
     fn title_sentence(&self) -> String {
         if self.title.is_empty() { String::new() } else { format!("{}. ", self.title) }
     }
 
     fn channel(&self, layout: &MapLayout, channel: &Channel, done: &ChannelStatistics) -> Option<Element> {
-        let (ChannelEnd::Router(from), ChannelEnd::Router(to)) = (channel.from, channel.to) else { return None };
+        let (from, to) = self.ends(channel)?;
         let heat = self.heat_of(done);
         let path = element("path").class(format!("channel heat{heat}")).attribute("d", layout.way(from, to));
         let name = |router: RouterId| &self.network.routers[router.0 as usize].name;
         Some(frame::titled(path, &format!("{} to {}{}", name(from), name(to), self.text_of(done))))
+    }
+
+    /// For each router, the share of the run during which the busiest channel from it carried flits.
+    fn busiest_of_routers(&self) -> Vec<f64> {
+        let mut busiest = vec![0.0_f64; self.network.routers.len()];
+        for (channel, done) in self.network.channels.iter().zip(&self.answer.channels) {
+            if let ChannelEnd::Router(router) = channel.from {
+                let busy = share(self.answer, done.busy.seconds());
+                busiest[router.0 as usize] = busiest[router.0 as usize].max(busy);
+            }
+        }
+        busiest
     }
 
     fn heat_of(&self, done: &ChannelStatistics) -> usize {
@@ -124,7 +156,7 @@ impl NetworkMap<'_> {
     fn lines_by_heat(&self, layout: &MapLayout) -> Vec<Element> {
         let mut ways = vec![String::new(); HEATS];
         for (channel, done) in self.network.channels.iter().zip(&self.answer.channels) {
-            if let (ChannelEnd::Router(from), ChannelEnd::Router(to)) = (channel.from, channel.to) {
+            if let Some((from, to)) = self.ends(channel) {
                 ways[self.heat_of(done)].push_str(&layout.way(from, to));
             }
         }
@@ -132,10 +164,14 @@ impl NetworkMap<'_> {
         drawn.map(|(heat, way)| element("path").class(format!("channel heat{heat}")).attribute("d", way)).collect()
     }
 
-    fn router(&self, layout: &MapLayout, router: usize) -> Element {
+    fn router(&self, layout: &MapLayout, router: usize, busiest: f64) -> Element {
         let (x, y) = layout.places[router];
         let blocking = mean_blocking(self.answer, router);
-        let heat = heat(blocking, self.hottest_router);
+        let heat = match self.shows {
+            ChannelShading::Carried => heat(busiest, self.hottest_channel),
+            ChannelShading::Blocked => heat(blocking, self.hottest_router),
+            ChannelShading::Nothing => 0,
+        };
         let square = element("rect")
             .class(format!("router heat{heat}"))
             .attribute("x", fixed(x - HALF_BOX, 1))
@@ -159,9 +195,9 @@ impl NetworkMap<'_> {
     /// The nodes, in a row below the router that they are attached to.
     fn nodes(&self, layout: &MapLayout) -> Vec<Element> {
         let mut seen = vec![0_usize; layout.places.len()];
-        let home = |node: usize| match self.network.channels[self.network.injection[node].0 as usize].to {
-            ChannelEnd::Router(router) => Some(router.0 as usize),
-            ChannelEnd::Node(_) => None,
+        let home = |node: usize| {
+            let router = self.network.home(NodeId(node as u32)).0 as usize;
+            self.draws(router).then_some(router)
         };
         let mut sharing = vec![0_usize; layout.places.len()];
         (0..self.network.injection.len()).filter_map(home).for_each(|router| sharing[router] += 1);
@@ -252,9 +288,14 @@ struct MapLayout {
 }
 
 impl MapLayout {
-    fn of(network: &FlitNetwork) -> MapLayout {
-        let given: Vec<(f64, f64)> =
-            network.routers.iter().map(|router| (f64::from(router.position.0), f64::from(router.position.1))).collect();
+    /// Lays out the routers that are drawn; the places of the others mean nothing.
+    fn of(network: &FlitNetwork, draws: impl Fn(usize) -> bool) -> MapLayout {
+        let position = |router: usize| {
+            let (x, y) = network.routers[router].position;
+            (f64::from(x), f64::from(y))
+        };
+        let drawn: Vec<usize> = (0..network.routers.len()).filter(|router| draws(*router)).collect();
+        let given: Vec<(f64, f64)> = drawn.iter().map(|router| position(*router)).collect();
         let scale = SPACING / nearest(&given);
         let least = |of: fn(&(f64, f64)) -> f64| given.iter().map(of).fold(f64::INFINITY, f64::min);
         let (left, top) = (least(|place| place.0), least(|place| place.1));
@@ -262,7 +303,8 @@ impl MapLayout {
         let (wide, high) = (extent(|place| place.0, left), extent(|place| place.1, top));
         let stretch = if high > 0.0 { (FLATTEST * wide / high).max(1.0) } else { 1.0 };
         let lay = |place: &(f64, f64)| ((place.0 - left) * scale + MARGIN, (place.1 - top) * scale * stretch + MARGIN);
-        let places: Vec<(f64, f64)> = given.iter().map(lay).collect();
+        let mut places = vec![(f64::NAN, f64::NAN); network.routers.len()];
+        drawn.iter().zip(&given).for_each(|(router, place)| places[*router] = lay(place));
         let most = |of: fn(&(f64, f64)) -> f64| places.iter().map(of).fold(0.0, f64::max) + MARGIN;
         MapLayout { is_flat: stretch > 1.0, width: most(|place| place.0), height: most(|place| place.1), places }
     }
@@ -289,7 +331,7 @@ impl MapLayout {
 impl ChannelShading {
     fn words(self) -> &'static str {
         match self {
-            ChannelShading::Carried => "channels by what they carried and routers by blocking",
+            ChannelShading::Carried => "channels and routers by what they carried",
             ChannelShading::Blocked => "channels and routers by blocking",
             ChannelShading::Nothing => "channels, routers and nodes",
         }

@@ -7,10 +7,10 @@ use quantities::{Duration, Rank, Time};
 use virtual_worlds::answer::{Activity, Timeline};
 use virtual_worlds::critical_path::{Cause, CriticalPath, Stretch, Trace};
 
-use super::plane::{Cells, Plane, Tick, ticks_of_count};
 use crate::STYLES;
 use crate::frame::titled;
 use crate::markup::{Element, element};
+use crate::plane::{Cells, Plane, Tick, ticks_of_count};
 use crate::terminal::rounded;
 
 /// Up to this many stretches of time are drawn one by one; more are drawn as cells, each in the colour of what took

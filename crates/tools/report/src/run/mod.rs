@@ -4,7 +4,6 @@
 mod gantt;
 mod message_times;
 mod path;
-mod plane;
 mod tables;
 mod waits;
 
@@ -21,8 +20,8 @@ use self::waits::WaitMatrix;
 use crate::markup::{Element, element};
 use crate::terminal::rounded;
 use crate::{
-    Axis, Cell, ChannelShading, LineChart, Mark, Measure, NetworkMap, Page, STYLES, Series, Table, fixed, heat_scale,
-    legend,
+    Axis, Cell, ChannelShading, LineChart, Mark, Measure, NetworkMap, Page, RegionMap, STYLES, Series, Table, fixed,
+    heat_scale, legend,
 };
 
 /// The most rows of a table that is always visible.
@@ -231,7 +230,12 @@ impl RunPage<'_> {
     fn network(&self) -> Option<Element> {
         let section = section("network", "What channels carried, and where headers waited");
         if let Some(network) = self.machine.network() {
-            return Some(section.child(self.map(network)).children(tables::network(network, self.answer)));
+            let section = if NetworkMap::is_readable(network) {
+                section.child(self.map(network))
+            } else {
+                section.children(self.regions(network))
+            };
+            return Some(section.children(tables::network(network, self.answer)));
         }
         let ethernet = self.answer.ethernet.as_ref()?;
         let wires = section
@@ -241,19 +245,54 @@ impl RunPage<'_> {
     }
 
     fn map(&self, network: &FlitNetwork) -> Element {
-        let hottest_channel = NetworkMap::peak_carried(network, self.answer).max(1e-9);
-        let hottest_router = NetworkMap::peak_router(self.answer);
         let (shows, job_of) = (ChannelShading::Carried, &self.marked_nodes()[..]);
-        let map =
-            NetworkMap { title: "", network, answer: self.answer, hottest_channel, hottest_router, shows, job_of };
+        let map = NetworkMap {
+            title: "",
+            network,
+            answer: self.answer,
+            hottest_channel: 1.0,
+            hottest_router: 1.0,
+            shows,
+            job_of,
+            within: None,
+        };
         let map = element("div").class("scrolls").attribute("tabindex", "0").child(map.draw());
-        let figure = element("figure").child(map).child(heat_scale("channels: busy", hottest_channel, percent));
-        if hottest_router > 0.0 {
-            let text_of = |value| Measure::Microseconds.format(value);
-            figure.child(heat_scale("routers: mean wait of a header", hottest_router, text_of))
+        element("figure")
+            .child(map)
+            .child(heat_scale("channel busy, router's busiest channel", 1.0, whole_percent))
+            .children(self.no_waits())
+    }
+
+    /// The network in regions.
+    fn regions(&self, network: &FlitNetwork) -> Vec<Element> {
+        let job_of = &self.marked_nodes()[..];
+        let map = RegionMap::new(network, self.answer, ChannelShading::Carried, job_of);
+        let regions = network.regions.list.len();
+        let bundles = if map.has_drawn_bundles() {
+            "A line stands for all channels from one region to another: its edges have the colour of their mean, its \
+             middle that of the busiest."
         } else {
-            figure.child(paragraph("No header waited for a channel."))
-        }
+            "More pairs of regions are joined than lines could be told apart: the matrix has them all."
+        };
+        let words = format!(
+            "{} routers in {regions} regions, each in the colour of its busiest channel: between its routers, or to or \
+             from its nodes. {bundles}",
+            network.routers.len(),
+        );
+        let drawing = element("div").class("scrolls").attribute("tabindex", "0").child(map.draw());
+        let figure = element("figure").child(drawing).child(heat_scale("busy", 1.0, whole_percent));
+        let matrix = map.has_matrix().then(|| {
+            let heading = element("h3").text("From region to region, by the busiest channel");
+            element("figure").class("square").child(heading).child(map.matrix())
+        });
+        let opened = element("div").class("opened").children(map.opened());
+        let parts = [Some(paragraph(&words)), Some(figure), matrix, self.no_waits(), Some(opened)];
+        parts.into_iter().flatten().collect()
+    }
+
+    fn no_waits(&self) -> Option<Element> {
+        let is_clear = NetworkMap::peak_router(self.answer) <= 0.0;
+        is_clear.then(|| paragraph("No header waited for a channel."))
     }
 
     fn waits(&self, trace: &Trace<'_>) -> Element {
@@ -335,6 +374,11 @@ fn time(length: Duration) -> Element {
 /// A share of one, in percent.
 fn percent(share: f64) -> String {
     format!("{} %", fixed(share * 100.0, 1))
+}
+
+/// A share of one, in whole percents.
+fn whole_percent(share: f64) -> String {
+    format!("{} %", fixed(share * 100.0, 0))
 }
 
 /// A count.

@@ -3,8 +3,8 @@
 use quantities::{Duration, Rank};
 use virtual_worlds::critical_path::Trace;
 
-use super::plane::{Cells, Plane, ticks_of_count};
 use crate::markup::{Element, element};
+use crate::plane::{Cells, Plane, ticks_of_count};
 
 /// The most rows and columns.
 const MOST: usize = 64;

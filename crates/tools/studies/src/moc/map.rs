@@ -55,6 +55,7 @@ fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
             hottest_router,
             shows: ChannelShading::Blocked,
             job_of: &[],
+            within: None,
         }
         .draw()
     });

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use machines::model::{
-    Arbitration, Channel, ChannelEnd, ChannelId, FlitNetwork, Interconnect, NodeId, PacketFormat, Router, RouterId,
-    Switching,
+    Arbitration, Channel, ChannelEnd, ChannelId, FlitNetwork, Interconnect, NodeId, PacketFormat, Regions, Router,
+    RouterId, Switching,
 };
 use machines::routing::{IdleWhen, Routing, Selection, WaitsFor};
 use maquette_virtual_worlds::flit::network::Injection;
@@ -349,6 +349,7 @@ fn build(
         channels,
         sides: Vec::new(),
         group: None,
+        regions: Regions::default(),
         injection,
         ejection,
         selection: Selection::Fixed,
