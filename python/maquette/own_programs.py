@@ -214,7 +214,7 @@ def _run(program: Callable[..., Any], options: argparse.Namespace, parameters: d
 def _critical_path(run: maquette.Run[Any]) -> dict[str, int]:
     """What the critical path spent its time on. [ps]"""
     table = run.critical_path.to_dict()
-    parts = ("latency_ps", "bandwidth_ps", "contention_ps", "computing_ps", "waiting_ps")
+    parts = ("overhead_ps", "latency_ps", "bandwidth_ps", "contention_ps", "computing_ps", "waiting_ps")
     return {part: sum(table[part]) for part in parts}
 
 

@@ -126,7 +126,7 @@ class Run(Generic[Returned]):
     def critical_path(self) -> Table:
         """A row for each step of the chain of operations that determines the makespan, from the beginning to the end: job, rank, cause
         (``"message"``, ``"send"``, ``"receive"``, ``"release"``, ``"compute"`` or ``"wait"``), source, destination, bytes, start_ps,
-        end_ps, and how its time is divided: latency_ps, bandwidth_ps, contention_ps, computing_ps, waiting_ps, which sum to the makespan.
+        end_ps, and how its time is divided: overhead_ps, latency_ps, bandwidth_ps, contention_ps, computing_ps, waiting_ps, which sum to the makespan.
         """
         return self._table("critical_path")
 

@@ -109,7 +109,7 @@ def test_the_figures_are_those_of_the_json(report: Report) -> None:
 def test_the_parts_of_the_critical_path_are_those_of_the_json_and_sum_to_the_makespan(report: Report) -> None:
     path = report.printed["critical_path"]
     parts = report.values("#critical-path .parts + .wide data")
-    names = ["latency", "bandwidth", "contention", "computing", "waiting"]
+    names = ["overhead", "latency", "bandwidth", "contention", "computing", "waiting"]
     assert parts == [path[f"{name}_ps"] for name in names]
     assert sum(parts) == report.printed["makespan_ps"]
     steps = path["steps"]

@@ -19,7 +19,7 @@ async def halo(endpoint: mq.Endpoint, size: int) -> None:
 def test_the_parts_of_the_critical_path_sum_to_the_makespan(machine: str) -> None:
     run = mq.run("broadcast", machine, algorithm="binomial", bytes="4 KiB", ranks=8)
     path = pl.DataFrame(run.critical_path)
-    parts = path.select("latency_ps", "bandwidth_ps", "contention_ps", "computing_ps", "waiting_ps")
+    parts = path.select("overhead_ps", "latency_ps", "bandwidth_ps", "contention_ps", "computing_ps", "waiting_ps")
     assert parts.sum_horizontal().sum() == run.makespan_ps
     assert path["start_ps"].to_list() == [0, *path["end_ps"].to_list()[:-1]]
     assert path["end_ps"].to_list()[-1] == run.makespan_ps

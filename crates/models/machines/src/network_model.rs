@@ -86,6 +86,9 @@ pub trait NetworkModel {
     /// How long a processor copies a message that it sends.
     fn copy_time(&self, node: &NodeCosts, size: Bytes) -> Duration;
 
+    /// What the processors at the two ends of a message of `size` do for it: to send it, and to receive it.
+    fn processor_work(&self, node: &NodeCosts, size: Bytes) -> [Duration; 2];
+
     /// Whether a send of `size` completes only after the receiving program has asked for the message.
     fn waits_for_receivers(&self, node: &NodeCosts, size: Bytes) -> bool;
 
@@ -161,6 +164,11 @@ impl Machine {
     /// Whether anything in it depends on the seed of a run: the paths of packets, or the fate of frames.
     pub fn is_random(&self) -> bool {
         self.model().is_random()
+    }
+
+    /// What the processors at the two ends of a message of `size` do for it: to send it, and to receive it.
+    pub fn processor_work(&self, size: Bytes) -> [Duration; 2] {
+        self.model().processor_work(&self.node, size)
     }
 
     /// Whether a send of `size` completes only after the receiving program has asked for the message.

@@ -309,7 +309,7 @@ const TIMELINE: [ColumnOf<((u32, u32), Span)>; 5] = [
     ColumnOf("end_ps", Kind::Signed64, |(_, span)| span.end.into()),
 ];
 
-const CRITICAL_PATH: [ColumnOf<StepRow>; 13] = [
+const CRITICAL_PATH: [ColumnOf<StepRow>; 14] = [
     ColumnOf("job", Kind::Unsigned32, |row| row.job.into()),
     ColumnOf("rank", Kind::Unsigned32, |row| row.rank.into()),
     ColumnOf("cause", Kind::Text, |row| row.step.cause.name().into()),
@@ -318,6 +318,7 @@ const CRITICAL_PATH: [ColumnOf<StepRow>; 13] = [
     ColumnOf("bytes", Kind::Unsigned64, |row| row.bytes.into()),
     ColumnOf("start_ps", Kind::Signed64, |row| row.step.start.into()),
     ColumnOf("end_ps", Kind::Signed64, |row| row.step.end.into()),
+    ColumnOf("overhead_ps", Kind::Signed64, |row| row.step.parts.overhead.into()),
     ColumnOf("latency_ps", Kind::Signed64, |row| row.step.parts.latency.into()),
     ColumnOf("bandwidth_ps", Kind::Signed64, |row| row.step.parts.bandwidth.into()),
     ColumnOf("contention_ps", Kind::Signed64, |row| row.step.parts.contention.into()),

@@ -7,6 +7,7 @@ use crate::numbers::fixed;
 pub(crate) type Tick = (f64, String);
 
 /// A drawing between its axes.
+#[derive(Debug)]
 pub(crate) struct Plane {
     /// Its description for screen readers.
     pub(crate) summary: String,
@@ -35,6 +36,8 @@ impl Plane {
             .children(content);
         let ticks = |class: &'static str, side: &'static str, ticks: Vec<Tick>| {
             let tick = move |(place, text): Tick| {
+                // A label at the very top would lie on the axis's name.
+                let place = if side == "top" { place.max(0.02) } else { place };
                 element("span").attribute("style", format!("{side}:{}%", fixed(place * 100.0, 2))).text(text)
             };
             element("div").class(class).attribute("aria-hidden", "true").children(ticks.into_iter().map(tick))

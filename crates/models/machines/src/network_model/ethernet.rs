@@ -38,6 +38,12 @@ impl NetworkModel for Ethernet {
         self.copy * size.0
     }
 
+    fn processor_work(&self, node: &NodeCosts, size: Bytes) -> [Duration; 2] {
+        let frames = size.0.div_ceil(self.payload.0).max(1);
+        [(self.call_send, self.send), (self.call_receive, self.receive)]
+            .map(|(call, frame)| call + frame * frames + self.copy_time(node, size))
+    }
+
     /// It completes when the message is in the send queue, unless many are before it.
     fn waits_for_receivers(&self, _node: &NodeCosts, _size: Bytes) -> bool {
         false

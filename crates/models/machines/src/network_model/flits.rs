@@ -41,6 +41,11 @@ impl NetworkModel for Arc<FlitNetwork> {
         node.copy_rate.map_or(Duration::ZERO, |rate| rate.time_of(size))
     }
 
+    fn processor_work(&self, node: &NodeCosts, size: Bytes) -> [Duration; 2] {
+        let copied_out = node.copy_out_rate.map_or(Duration::ZERO, |rate| rate.time_of(size));
+        [node.processor_send + self.copy_time(node, size), node.processor_receive + copied_out]
+    }
+
     fn waits_for_receivers(&self, node: &NodeCosts, size: Bytes) -> bool {
         let announced = match node.protocol {
             Protocol::Rendezvous { eager } => eager.is_none_or(|most| size > most),

@@ -20,6 +20,10 @@ impl NetworkModel for LogGp {
         self.overhead_per_byte * size.0
     }
 
+    fn processor_work(&self, node: &NodeCosts, size: Bytes) -> [Duration; 2] {
+        [self.overhead + self.copy_time(node, size); 2]
+    }
+
     fn waits_for_receivers(&self, _node: &NodeCosts, size: Bytes) -> bool {
         self.rendezvous.is_some_and(|from| size >= from)
     }

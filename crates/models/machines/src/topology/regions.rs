@@ -141,7 +141,9 @@ mod tests {
     fn a_circle_begins_at_the_top_and_goes_clockwise() {
         let places: Vec<(f32, f32)> = (0..4).map(|number| on_circle(number, 4)).collect();
         let radius = 6.0 / std::f32::consts::TAU;
-        for (place, expected) in places.iter().zip([(0.0, -1.6 * radius), (radius, 0.0), (0.0, 1.6 * radius), (-radius, 0.0)]) {
+        for (place, expected) in
+            places.iter().zip([(0.0, -1.6 * radius), (radius, 0.0), (0.0, 1.6 * radius), (-radius, 0.0)])
+        {
             assert!((place.0 - expected.0).abs() < 1e-5 && (place.1 - expected.1).abs() < 1e-5, "{places:?}");
         }
     }

@@ -20,9 +20,9 @@
 //! ```
 //!
 //! So the steps of the path follow each other without a gap: their lengths sum to the makespan. The time of a message
-//! is split: *latency* is what an empty message between the same ranks takes alone, *bandwidth* is what its bytes add
-//! to that, and *contention* is the rest: other messages were in its way, in the network or at processors and network
-//! interfaces.
+//! is split: *overhead* is what the processors of its two ends do for an empty message, *latency* is the rest of what an
+//! empty message between the same ranks takes alone, *bandwidth* is what its bytes add to that, and *contention* is the
+//! rest: other messages were in its way, in the network or at processors and network interfaces.
 
 mod alone;
 mod backwards;
@@ -132,7 +132,9 @@ impl Cause {
 /// What the time was spent on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Parts {
-    /// What empty messages take alone. [ps]
+    /// What processors do for messages, were they empty. [ps]
+    pub overhead: Duration,
+    /// What else empty messages take alone. [ps]
     pub latency: Duration,
     /// What their bytes add to that. [ps]
     pub bandwidth: Duration,
@@ -146,8 +148,9 @@ pub struct Parts {
 
 impl Parts {
     /// The parts with their names.
-    pub const fn named(&self) -> [(&'static str, Duration); 5] {
+    pub const fn named(&self) -> [(&'static str, Duration); 6] {
         [
+            ("overhead", self.overhead),
             ("latency", self.latency),
             ("bandwidth", self.bandwidth),
             ("contention", self.contention),
@@ -161,16 +164,20 @@ impl Parts {
         self.named().into_iter().map(|(_, length)| length).sum()
     }
 
-    /// The parts of a message's stretch that took `length`; alone it takes `full`, and with an empty message `empty`.
-    fn of_message(length: Duration, full: Duration, empty: Duration) -> Parts {
-        let latency = length.min(empty);
-        let bandwidth = (length - latency).min(full - empty.min(full));
-        Parts { latency, bandwidth, contention: length - latency - bandwidth, ..Parts::default() }
+    /// The parts of a message's stretch that took `length`; alone it takes `full`, and with an empty message `empty`, of
+    /// which processors work for `overhead`.
+    fn of_message(length: Duration, full: Duration, empty: Duration, overhead: Duration) -> Parts {
+        let without_bytes = length.min(empty);
+        let overhead = overhead.min(without_bytes);
+        let bandwidth = (length - without_bytes).min(full - empty.min(full));
+        let contention = length - without_bytes - bandwidth;
+        Parts { overhead, latency: without_bytes - overhead, bandwidth, contention, ..Parts::default() }
     }
 }
 
 impl AddAssign for Parts {
     fn add_assign(&mut self, other: Parts) {
+        self.overhead += other.overhead;
         self.latency += other.latency;
         self.bandwidth += other.bandwidth;
         self.contention += other.contention;
@@ -194,9 +201,10 @@ impl CriticalPath {
         let apart = (longest.unwrap_or_default() + Duration::from_nanoseconds(1)) * 4;
         let kinds: BTreeSet<Kind> = steps.iter().filter_map(|step| step.cause.kind()).collect();
         let answers = alone((machine, &answer.nodes), options, timeline.by_processor, kinds, apart)?;
+        let work = machine.processor_work(Bytes(0));
         for step in &mut steps {
             let answered = step.cause.kind().and_then(|kind| answers.get(&kind)).copied().unwrap_or_default();
-            step.parts = step.split(&answered);
+            step.parts = step.split(&answered, work);
         }
         Ok(Some(CriticalPath { steps }))
     }
@@ -215,7 +223,8 @@ impl Step {
         self.end.since(self.start)
     }
 
-    fn split(&self, IsolatedCosts { full, empty }: &IsolatedCosts) -> Parts {
+    /// Splits it, by what its message costs alone, and what the processors of sender and receiver do for an empty one.
+    fn split(&self, IsolatedCosts { full, empty }: &IsolatedCosts, [sender, receiver]: [Duration; 2]) -> Parts {
         let length = self.length();
         match self.cause {
             Cause::Computing => Parts { computing: length, ..Parts::default() },
@@ -227,7 +236,13 @@ impl Step {
                     Stretch::Receiving => alone.receiving,
                     Stretch::Releasing => alone.releasing,
                 };
-                Parts::of_message(length, of(full), of(empty))
+                let overhead = match stretch {
+                    Stretch::Whole => sender + receiver,
+                    Stretch::Sending => sender,
+                    Stretch::Receiving => receiver,
+                    Stretch::Releasing => Duration::ZERO,
+                };
+                Parts::of_message(length, of(full), of(empty), overhead)
             }
         }
     }

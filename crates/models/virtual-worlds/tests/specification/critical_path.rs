@@ -107,7 +107,8 @@ fn a_late_message_puts_its_sender_on_the_path() {
     let path = path(&contention_free(&[]), 2, &Ranks(Hands { first: 50, bytes: 11, meanwhile: 60, then: 20 }));
     assert_eq!(in_words(&path), ["0 compute 50", "0-1 message 124", "1 compute 20"]);
     // An empty message takes o + L + o, and ten bytes after the first 10 G.
-    let message = Parts { latency: nanoseconds(114), bandwidth: nanoseconds(10), ..Parts::default() };
+    let message =
+        Parts { overhead: nanoseconds(14), latency: nanoseconds(100), bandwidth: nanoseconds(10), ..Parts::default() };
     assert_eq!(path.steps[1].parts, message);
     assert_eq!(path.parts(), Parts { computing: nanoseconds(70), ..message });
 }
@@ -116,7 +117,7 @@ fn a_late_message_puts_its_sender_on_the_path() {
 fn a_message_that_was_there_leaves_the_path_on_its_receiver() {
     let path = path(&contention_free(&[]), 2, &Ranks(Hands { first: 50, bytes: 11, meanwhile: 300, then: 20 }));
     assert_eq!(in_words(&path), ["1 compute 300", "0-1 receive 17", "1 compute 20"]);
-    let receive = Parts { latency: nanoseconds(7), bandwidth: nanoseconds(10), ..Parts::default() };
+    let receive = Parts { overhead: nanoseconds(7), bandwidth: nanoseconds(10), ..Parts::default() };
     assert_eq!(path.steps[1].parts, receive);
 }
 
@@ -190,8 +191,12 @@ fn two_messages_through_one_interface_contend_for_it() {
     // arrived long before.
     let path = path(&contention_free(&[("g", "20 ns")]), 3, &Ranks(TwoToOne));
     assert_eq!(in_words(&path), ["1-0 message 214", "2-0 receive 120"]);
-    let second =
-        Parts { latency: nanoseconds(7), bandwidth: nanoseconds(100), contention: nanoseconds(13), ..Parts::default() };
+    let second = Parts {
+        overhead: nanoseconds(7),
+        bandwidth: nanoseconds(100),
+        contention: nanoseconds(13),
+        ..Parts::default()
+    };
     assert_eq!(path.steps[1].parts, second);
 }
 

@@ -3,10 +3,10 @@
 
 use std::iter::zip;
 
-use quantities::{Duration, Rank, Time};
-use virtual_worlds::answer::{Activity, Timeline};
-use virtual_worlds::critical_path::{Cause, CriticalPath, Stretch, Trace};
+use quantities::{Rank, Time};
+use virtual_worlds::critical_path::{Cause, CriticalPath, Stretch};
 
+use super::activity::{Activities, ActivityStretch, RankActivity};
 use crate::STYLES;
 use crate::frame::titled;
 use crate::markup::{Element, element};
@@ -29,45 +29,68 @@ const LOWEST: u32 = 56;
 /// The most points of the critical path's line.
 const MOST_POINTS: u32 = 2_000;
 
-/// What takes a rank's time in the drawing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum RankActivity {
-    Computing,
-    Sending,
-    Receiving,
-    Waiting,
+/// Which ranks have which rows.
+pub(super) struct Rows {
+    /// For each rank its row, if it has one.
+    of_rank: Vec<Option<u32>>,
+    count: u32,
+    /// What the rows are, and ticks beside them.
+    axis: (String, Vec<Tick>),
 }
 
-impl RankActivity {
-    pub(super) const ALL: [RankActivity; 4] =
-        [RankActivity::Computing, RankActivity::Sending, RankActivity::Receiving, RankActivity::Waiting];
-
-    /// Its name, which is also its class in the style sheet.
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            RankActivity::Computing => "computing",
-            RankActivity::Sending => "sending",
-            RankActivity::Receiving => "receiving",
-            RankActivity::Waiting => "waiting",
-        }
+impl Rows {
+    /// All ranks in order, or in blocks if they are too many.
+    pub(super) fn in_order(ranks: usize, of: &str) -> Rows {
+        let block = ranks.div_ceil(MOST_ROWS).max(1);
+        let of_rank = (0..ranks).map(|rank| Some((rank / block) as u32)).collect();
+        let each = if block == 1 { String::new() } else { format!(", {block} in a row") };
+        let axis = (format!("{of}{each}"), ticks_of_count(ranks, 12));
+        Rows { of_rank, count: ranks.div_ceil(block).max(1) as u32, axis }
     }
-}
 
-/// A stretch of a rank's time.
-struct ActivityStretch {
-    rank: Rank,
-    doing: RankActivity,
-    start: Time,
-    end: Time,
+    /// These ranks, one in a row.
+    pub(super) fn of(chosen: &[Rank], ranks: usize, of: &str) -> Rows {
+        let mut of_rank = vec![None; ranks];
+        zip(0.., chosen).for_each(|(row, rank)| of_rank[rank.0 as usize] = Some(row));
+        let middle = |row: usize| (row as f64 + 0.5) / chosen.len().max(1) as f64;
+        let ticks = zip(0.., chosen).map(|(row, rank)| (middle(row), rank.to_string())).collect();
+        Rows { of_rank, count: chosen.len().max(1) as u32, axis: (of.to_owned(), ticks) }
+    }
+
+    /// Groups of ranks one below the other, each with its name; a row has several ranks of one group if they are many.
+    pub(super) fn grouped<'a>(groups: impl Iterator<Item = (String, &'a [Rank])>, ranks: usize, of: &str) -> Rows {
+        let block = ranks.div_ceil(MOST_ROWS).max(1);
+        let mut of_rank = vec![None; ranks];
+        let (mut row, mut starts) = (0, Vec::new());
+        for (name, members) in groups {
+            let rows = members.len().div_ceil(block) as u32;
+            starts.push((row, rows, name));
+            zip(0.., members).for_each(|(place, rank)| of_rank[rank.0 as usize] = Some(row + (place / block) as u32));
+            row += rows;
+        }
+        let tick = |(first, rows, name): (u32, u32, String)| {
+            ((f64::from(first) + f64::from(rows) / 2.0) / f64::from(row.max(1)), name)
+        };
+        let each = if block == 1 { String::new() } else { format!(", {block} in a row") };
+        let axis = (format!("group of {of}s{each}"), starts.into_iter().map(tick).collect());
+        Rows { of_rank, count: row.max(1), axis }
+    }
+
+    fn of_rank(&self, rank: Rank) -> Option<u32> {
+        self.of_rank[rank.0 as usize]
+    }
+
+    /// Whether each row is one rank.
+    fn are_single(&self) -> bool {
+        self.of_rank.iter().flatten().count() <= self.count as usize
+    }
 }
 
 /// What ranks did, and when.
 pub(super) struct Gantt<'run> {
-    pub(super) timeline: &'run Timeline,
-    pub(super) trace: &'run Trace<'run>,
+    pub(super) activities: Activities<'run>,
     pub(super) path: Option<&'run CriticalPath>,
-    pub(super) makespan: Time,
-    pub(super) ranks: usize,
+    pub(super) rows: Rows,
     /// What the numbers count: ranks, or nodes where there are ranks of several jobs.
     pub(super) of: &'static str,
     /// For each rank the job that it belongs to, where there are several.
@@ -75,79 +98,43 @@ pub(super) struct Gantt<'run> {
 }
 
 impl Gantt<'_> {
-    /// Every stretch of time. A receive counts as waiting until its message has arrived.
-    fn stretches(&self) -> impl Iterator<Item = ActivityStretch> + '_ {
-        zip(0.., &self.timeline.spans).flat_map(|(number, span)| {
-            let stretch = |doing, start, end| Some(ActivityStretch { rank: span.rank, doing, start, end });
-            match span.activity {
-                Activity::Compute => [stretch(RankActivity::Computing, span.start, span.end), None],
-                Activity::Send => [stretch(RankActivity::Sending, span.start, span.end), None],
-                Activity::Receive => {
-                    let message = self.trace.message_of(number).map(|message| self.trace.message(message));
-                    let there = message.map_or(span.end, |message| message.arrived).clamp(span.start, span.end);
-                    [
-                        stretch(RankActivity::Waiting, span.start, there),
-                        stretch(RankActivity::Receiving, there, span.end),
-                    ]
-                }
-            }
-            .into_iter()
-            .flatten()
-            .filter(|stretch| stretch.start < stretch.end)
-        })
-    }
-
-    /// How long each rank spent on each activity, in the order of [`RankActivity::ALL`].
-    pub(super) fn sums(&self) -> Vec<[Duration; 4]> {
-        let mut sums = vec![[Duration::ZERO; 4]; self.ranks];
-        for ActivityStretch { rank, doing, start, end } in self.stretches() {
-            sums[rank.0 as usize][doing as usize] += end.since(start);
-        }
-        sums
-    }
-
     /// The column of a time, among `columns` of them.
     fn column(&self, time: Time, columns: u32) -> u32 {
-        let whole = u128::from(self.makespan.picoseconds().max(1));
+        let whole = u128::from(self.activities.makespan.picoseconds().max(1));
         (u128::from(time.picoseconds()) * u128::from(columns) / whole).min(u128::from(columns)) as u32
     }
 
-    /// How many ranks share a row.
-    fn block(&self) -> usize {
-        self.ranks.div_ceil(MOST_ROWS).max(1)
+    /// The stretches of ranks that have a row.
+    fn stretches(&self) -> impl Iterator<Item = (u32, ActivityStretch)> + '_ {
+        let row = |stretch: ActivityStretch| Some((self.rows.of_rank(stretch.rank)?, stretch));
+        self.activities.stretches().filter_map(row)
     }
 
-    fn row(&self, rank: Rank) -> u32 {
-        (rank.0 as usize / self.block()) as u32
-    }
-
-    /// Draws it.
-    pub(super) fn draw(&self) -> Element {
-        let rows = self.ranks.div_ceil(self.block()).max(1) as u32;
-        let is_few = self.timeline.spans.len() <= FEW && self.block() == 1;
+    /// The drawing.
+    pub(super) fn plane(&self) -> Plane {
+        let rows = self.rows.count;
+        let is_few = self.rows.are_single() && self.stretches().take(FEW + 1).count() <= FEW;
         let columns = if is_few { FINE } else { COARSE };
         let ground = element("rect").class("ground").attribute("width", columns).attribute("height", rows);
         let drawn = if is_few { self.one_by_one() } else { self.as_cells(rows) };
         let path = self.path.map(|path| self.line(path, columns));
-        let ranks = if self.block() == 1 { String::new() } else { format!(", {} in a row", self.block()) };
-        let plane = Plane {
+        Plane {
             summary:
                 "What each rank did, and when, with the critical path across them. The tables below have the sums."
                     .to_owned(),
-            level: time_axis(self.makespan),
-            upright: (format!("{}{ranks}", self.of), ticks_of_count(self.ranks, 12)),
+            level: time_axis(self.activities.makespan),
+            upright: self.rows.axis.clone(),
             size: [columns, rows],
             height: Some((rows * ROW).clamp(LOWEST, HIGHEST)),
             content: std::iter::once(ground).chain(drawn).chain(self.jobs(columns)).chain(path).collect(),
-        };
-        plane.draw()
+        }
     }
 
     fn one_by_one(&self) -> Vec<Element> {
-        let drawn = |ActivityStretch { rank, doing, start, end }: ActivityStretch| {
+        let drawn = |(row, ActivityStretch { rank, doing, start, end }): (u32, ActivityStretch)| {
             let (from, to) = (self.column(start, FINE), self.column(end, FINE));
             let mut cells = Cells::default();
-            cells.add(from, self.row(rank), (to - from).max(1));
+            cells.add(from, row, (to - from).max(1));
             let drawn = cells.drawn(doing.name())?;
             let (from, to) = (rounded(start.since(Time::ZERO)), rounded(end.since(Time::ZERO)));
             Some(titled(drawn, &format!("{} {rank}, {}: {from} to {to}", self.of, doing.name())))
@@ -158,17 +145,17 @@ impl Gantt<'_> {
     /// For each row and column, what took most of the time there, if anything did; equal neighbours are merged.
     fn as_cells(&self, rows: u32) -> Vec<Element> {
         let columns = COARSE as usize;
-        let mut taken = vec![[0_u64; 4]; rows as usize * columns];
-        let width = (self.makespan.picoseconds() / u64::from(COARSE)).max(1);
-        for ActivityStretch { rank, doing, start, end } in self.stretches() {
+        let mut taken = vec![[0_u64; RankActivity::COUNT]; rows as usize * columns];
+        let width = (self.activities.makespan.picoseconds() / u64::from(COARSE)).max(1);
+        for (row, ActivityStretch { doing, start, end, .. }) in self.stretches() {
             let (first, last) = (start.picoseconds() / width, (end.picoseconds() - 1) / width);
-            let row = self.row(rank) as usize * columns;
+            let row = row as usize * columns;
             for column in first..=last.min(columns as u64 - 1) {
                 let (from, to) = (start.picoseconds().max(column * width), end.picoseconds().min((column + 1) * width));
                 taken[row + column as usize][doing as usize] += to.saturating_sub(from);
             }
         }
-        let most = |cell: &[u64; 4]| {
+        let most = |cell: &[u64; RankActivity::COUNT]| {
             let most = RankActivity::ALL.into_iter().rev().max_by_key(|doing| cell[*doing as usize]);
             most.filter(|doing| cell[*doing as usize] > 0)
         };
@@ -189,21 +176,29 @@ impl Gantt<'_> {
     /// A mark at the left edge of each row, in the colour of its first rank's job.
     fn jobs(&self, columns: u32) -> Vec<Element> {
         let width = (columns / 160).max(1);
-        let of_rows = self.job_of.iter().step_by(self.block());
-        let known = zip(0.., of_rows).filter_map(|(row, job)| Some((row, (*job)?)));
+        let mut of_row: Vec<Option<usize>> = vec![None; self.rows.count as usize];
+        for (rank, job) in zip(0.., &self.job_of) {
+            if let (Some(row), Some(job)) = (self.rows.of_rank(Rank(rank)), job) {
+                of_row[row as usize].get_or_insert(*job);
+            }
+        }
         let mut drawn: Vec<Cells> = (0..STYLES).map(|_| Cells::default()).collect();
-        known.for_each(|(row, job)| drawn[job % STYLES].add(0, row, width));
+        for (row, job) in zip(0.., of_row) {
+            if let Some(job) = job {
+                drawn[job % STYLES].add(0, row, width);
+            }
+        }
         zip(0.., drawn).filter_map(|(style, cells)| cells.drawn(&format!("s{style}"))).collect()
     }
 
-    /// The line of the critical path from row to row.
+    /// The line of the critical path from row to row, past ranks that have none.
     fn line(&self, path: &CriticalPath, columns: u32) -> Element {
         let mut line = String::new();
         let mut before: Option<(u32, u32)> = None;
         let apart = columns / MOST_POINTS;
-        let middle = |rank: Rank| self.row(rank) * 2 + 1;
         let mut go = |rank: Rank, time: Time, must: bool| {
-            let place = (self.column(time, columns), middle(rank));
+            let Some(row) = self.rows.of_rank(rank) else { return };
+            let place = (self.column(time, columns), row * 2 + 1);
             let is_near = before.is_some_and(|before| place.0 - before.0.min(place.0) <= apart && !must);
             if before != Some(place) && !is_near {
                 let letter = if before.is_none() { 'M' } else { 'L' };
@@ -224,7 +219,7 @@ impl Gantt<'_> {
 }
 
 /// The axis of time until `end`, in the unit that suits.
-fn time_axis(end: Time) -> (String, Vec<Tick>) {
+pub(super) fn time_axis(end: Time) -> (String, Vec<Tick>) {
     let whole = end.picoseconds().max(1) as f64;
     let units = [("ps", 1.0), ("ns", 1e3), ("us", 1e6), ("ms", 1e9), ("s", 1e12)];
     let (unit, scale) = units.into_iter().rev().find(|(_, scale)| whole >= 2.0 * scale).unwrap_or(units[0]);

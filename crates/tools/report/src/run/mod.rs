@@ -1,11 +1,15 @@
 //! The page of a run: what took its time, on which channels, and who waited for whom. Large data is aggregated before
 //! it is drawn, so that the page of a million messages is no larger than that of a thousand.
 
+mod activity;
+mod bands;
 mod gantt;
+mod groups;
 mod message_times;
 mod path;
 mod tables;
 mod waits;
+mod why;
 
 use std::iter::{once_with, zip};
 
@@ -14,7 +18,10 @@ use quantities::{Duration, Rank, Time};
 use virtual_worlds::answer::{Answer, Timeline};
 use virtual_worlds::critical_path::{CriticalPath, Trace};
 
-use self::gantt::{Gantt, RankActivity};
+use self::activity::{Activities, RankActivity};
+use self::bands::bands;
+use self::gantt::{Gantt, Rows};
+use self::groups::{RankGroup, groups, singled_out};
 pub use self::message_times::MessageTimes;
 use self::waits::WaitMatrix;
 use crate::markup::{Element, element};
@@ -28,6 +35,8 @@ use crate::{
 const SHORT: usize = 10;
 /// And of one that must be opened: all ranks of a machine of 1,024 nodes.
 const LONG: usize = 1_024;
+/// Up to this many ranks each have a row of their own, in order.
+const FEW_RANKS: usize = 128;
 /// How many sections represent this page on another one.
 const EXCERPT: usize = 3;
 
@@ -113,7 +122,7 @@ impl RunPage<'_> {
         let timeline = self.answer.timeline.as_ref();
         let summary = once_with(|| Some(self.summary()));
         let critical_path = once_with(|| self.path.map(|path| self.critical_path(path)));
-        let gantt = once_with(move || Some(self.gantt(&self.activities(timeline?, trace?))));
+        let ranks_over_time = once_with(move || Some(self.ranks_over_time(self.activities(timeline?, trace?))));
         let network = once_with(|| self.network());
         let waits = once_with(move || trace.map(|trace| self.waits(trace)));
         let messages = once_with(move || timeline.map(|timeline| self.message_times(timeline)));
@@ -121,13 +130,20 @@ impl RunPage<'_> {
             let sums = timeline.zip(trace).map(|(timeline, trace)| self.activities(timeline, trace).sums());
             Some(self.ranks_table(sums.as_deref()))
         });
-        summary.chain(critical_path).chain(gantt).chain(network).chain(waits).chain(messages).chain(ranks).flatten()
+        summary
+            .chain(critical_path)
+            .chain(ranks_over_time)
+            .chain(network)
+            .chain(waits)
+            .chain(messages)
+            .chain(ranks)
+            .flatten()
     }
 
     /// What ranks did, and when, to be drawn or summed.
-    fn activities<'page>(&'page self, timeline: &'page Timeline, trace: &'page Trace<'page>) -> Gantt<'page> {
+    fn activities<'page>(&'page self, timeline: &'page Timeline, trace: &'page Trace<'page>) -> Activities<'page> {
         let (makespan, ranks) = (self.answer.makespan(), self.answer.finish.len());
-        Gantt { timeline, trace, path: self.path, makespan, ranks, of: self.numbers_of(), job_of: self.job_of() }
+        Activities { machine: self.machine, timeline, trace, makespan, ranks }
     }
 
     /// For each node its job, where there are several.
@@ -188,6 +204,12 @@ impl RunPage<'_> {
         });
         let mut section = element("section").attribute("id", "summary");
         section = section.child(element("ul").class("tally").children(figures));
+        let why = self.path.and_then(|path| self.why(path));
+        let why = why.map(|why| {
+            let bound = element("p").child(element("b").text(why.bound));
+            element("div").class("why").child(bound).child(paragraph(&why.more))
+        });
+        section = section.children(why);
         let lines =
             self.findings.iter().map(|(name, text)| element("p").class("finding").text(format!("{name}: {text}")));
         section = section.children(lines);
@@ -209,21 +231,83 @@ impl RunPage<'_> {
         table.draw()
     }
 
-    fn gantt(&self, gantt: &Gantt<'_>) -> Element {
+    /// What ranks did, and when: rank by rank; where they are many, all of them together, those singled out, and groups
+    /// that are alike.
+    fn ranks_over_time(&self, activities: Activities<'_>) -> Element {
+        let of = self.numbers_of();
+        let section = section("ranks", "What ranks did, and when");
+        let few =
+            "Time runs from left to right, ranks from top to bottom. Where nothing is drawn, a rank does nothing.";
+        let many =
+            "All ranks together: how many of them do each thing, over time. Where nothing is drawn, ranks do nothing.";
+        let chart = |rows: Rows, path: bool| {
+            let path = self.path.filter(|_| path);
+            Gantt { activities, path, rows, of, job_of: self.job_of() }.plane().draw()
+        };
+        if activities.ranks <= FEW_RANKS {
+            return section
+                .child(paragraph(few))
+                .child(self.activity_keys())
+                .child(chart(Rows::in_order(activities.ranks, of), true));
+        }
+        let singled = singled_out(self.path, &self.answer.finish);
+        let sums = activities.sums();
+        let groups = groups(&sums, activities.trace, self.answer.makespan().since(Time::ZERO));
+        let together = section
+            .child(paragraph(many))
+            .child(self.activity_keys())
+            .child(bands(activities, of).draw())
+            .child(element("h3").text("The slowest and the critical ones"))
+            .child(paragraph(
+                "Those with most of the critical path's time, and those that ended last. The line is the critical path, \
+                 from one of them to the next.",
+            ))
+            .child(chart(Rows::of(&singled, activities.ranks, of), true));
+        if let [only] = &groups[..] {
+            let words = format!("All ranks are alike: {}, {} of the run on average", only.words(), percent(only.share));
+            return together.child(element("h3").text(words)).child(chart(Rows::in_order(activities.ranks, of), true));
+        }
+        let grouped = groups.iter().zip(1..).map(|(group, number)| (number.to_string(), &group.ranks[..]));
+        together
+            .child(element("h3").text("Groups of ranks that are alike"))
+            .child(paragraph(
+                "By what took most of a rank's time, and if it waited, for whom; in a group, those that did so longest \
+                 come first.",
+            ))
+            .child(self.groups_table(&groups))
+            .child(chart(Rows::grouped(grouped, activities.ranks, of), false))
+    }
+
+    fn activity_keys(&self) -> Element {
         let keys = RankActivity::ALL.into_iter().map(|doing| {
             let swatch = element("span").class(format!("swatch {}", doing.name()));
-            element("li").child(swatch).text(doing.name())
+            element("li").attribute("title", doing.meaning()).child(swatch).text(doing.name())
         });
         let line =
             self.path.map(|_| element("li").child(element("span").class("swatch critical-key")).text("critical path"));
-        let keys = element("ul").class("legend").children(keys).children(line);
-        section("ranks", "What ranks did, and when")
-            .child(paragraph(
-                "Time runs from left to right, ranks from top to bottom. A rank that waits has called receive, and its message has not \
-                 arrived yet; where nothing is drawn, a rank does nothing.",
-            ))
-            .child(keys)
-            .child(gantt.draw())
+        element("ul").class("legend").children(keys).children(line)
+    }
+
+    fn groups_table(&self, groups: &[RankGroup]) -> Element {
+        let mut table = Table::of_figures(&["group", "ranks", "mostly", "for", "share of the run", "first ranks"]);
+        for (number, group) in groups.iter().enumerate() {
+            let first: Vec<String> = group.ranks.iter().take(4).map(|rank| self.name(*rank)).collect();
+            let more = if group.ranks.len() > first.len() { ", \u{2026}" } else { "" };
+            let awaited = match (group.doing, group.awaited) {
+                (_, Some(awaited)) => format!("{} {}", self.numbers_of(), self.name(awaited)),
+                (Some(RankActivity::Waiting), None) => "several".to_owned(),
+                _ => String::new(),
+            };
+            table.rows.push(vec![
+                Cell::Number((number + 1).to_string()),
+                Cell::Number(group.ranks.len().to_string()),
+                Cell::Short(group.words()),
+                Cell::Short(awaited),
+                Cell::Number(percent(group.share)),
+                Cell::Short(format!("{}{more}", first.join(", "))),
+            ]);
+        }
+        table.draw()
     }
 
     /// The network with its hot spots, and the busiest channels.

@@ -11,8 +11,9 @@ use crate::terminal::{amount, rounded};
 use crate::{Cell, Table, fixed};
 
 /// The meaning of each part, in the order of the parts.
-const MEANINGS: [&str; 5] = [
-    "the time of empty messages without contention",
+const MEANINGS: [&str; 6] = [
+    "what processors do to send and to receive messages, were they empty",
+    "the rest of the time of empty messages without contention",
     "the time added by their bytes",
     "the time added by contention with other messages, in the network and at its ends",
     "processors compute",

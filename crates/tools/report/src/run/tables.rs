@@ -7,6 +7,7 @@ use machines::model::{ChannelEnd, FlitNetwork};
 use quantities::{Duration, Rank, Time};
 use virtual_worlds::answer::{Answer, EthernetStatistics};
 
+use super::activity::RankActivity;
 use super::{LONG, MessageTimes, RunPage, SHORT, folded, measured, percent, section};
 use crate::markup::{Element, element};
 use crate::terminal::amount;
@@ -14,10 +15,10 @@ use crate::{Cell, Table};
 
 impl RunPage<'_> {
     /// What each rank did, and for how long.
-    pub(super) fn ranks_table(&self, sums: Option<&[[Duration; 4]]>) -> Element {
+    pub(super) fn ranks_table(&self, sums: Option<&[[Duration; RankActivity::COUNT]]>) -> Element {
         let mut head = vec!["rank", "node", "finished", "packets"];
         if sums.is_some() {
-            head.extend(["computing", "sending", "receiving", "waiting"]);
+            head.extend(RankActivity::ALL.map(RankActivity::name));
         }
         let mut table = Table::of_figures(&head);
         // Ranks of jobs are known by their nodes.
