@@ -31,6 +31,7 @@ from maquette.collectives import (
 from maquette.combinators import first, join
 from maquette.command import main
 from maquette.endpoint import Endpoint
+from maquette.figures import Figure
 from maquette.groups import Group
 from maquette.machine import Machine
 from maquette.pending import Request, wait_all, wait_any
@@ -62,6 +63,7 @@ __all__ = [
     "Deadline",
     "Deadlock",
     "Endpoint",
+    "Figure",
     "FittedParameter",
     "FittedTime",
     "Group",

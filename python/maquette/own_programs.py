@@ -117,6 +117,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--placement", metavar="WAY", help="the nodes that ranks run on")
     parser.add_argument("--engine", metavar="ENGINE", help="what moves the flits: fast or reference")
     parser.add_argument("--report", metavar="FILE", help="write a page with pictures of the run to FILE.html")
+    parser.add_argument("--svg", metavar="FILE", help="write a figure of the run for a slide to FILE.svg")
+    parser.add_argument("--png", metavar="FILE", help="the same to FILE.png")
+    parser.add_argument("--figure", choices=("map", "timeline", "path"), help="which figure; the one that says most, if left out")
     parser.add_argument("--critical-path", action="store_true", help="show the chain of operations that determines the makespan")
     return parser
 
@@ -187,14 +190,21 @@ def _value(name: str, text: str, kind: Any) -> Any:
 def _run(program: Callable[..., Any], options: argparse.Namespace, parameters: dict[str, Any]) -> int:
     settings = dict(each.partition("=")[::2] for each in options.set)
     how = {"ranks": options.ranks, "placement": options.placement, "engine": options.engine, "seed": options.seed}
-    needs_timeline = options.report is not None or options.critical_path
+    pictures = {ending: path for ending in ("svg", "png") if (path := getattr(options, ending)) is not None}
+    needs_timeline = options.report is not None or options.critical_path or bool(pictures)
     try:
         machine = maquette.Machine(options.machine, set=settings)
         if options.report is not None:
-            _check_report(Path(options.report))
+            _check_output("--report", Path(options.report), ("html", "htm"))
+        for ending, picture in pictures.items():
+            _check_output(f"--{ending}", Path(picture), (ending,))
+        if options.figure is not None and not pictures:
+            raise ValueError(f"--figure: found {options.figure}; allowed is a figure together with --svg or --png, the file for it")
         run = maquette.run(program, machine, record=["timeline"] if needs_timeline else [], **how, **parameters)
         if options.report is not None:
             run.report(options.report)
+        for picture in pictures.values():
+            run.figure(options.figure).savefig(picture)
         path = _critical_path(run) if needs_timeline else {}
     except Exception as error:  # a program may raise anything
         return _report_error(error)
@@ -218,10 +228,10 @@ def _critical_path(run: maquette.Run[Any]) -> dict[str, int]:
     return {part: sum(table[part]) for part in parts}
 
 
-def _check_report(path: Path) -> None:
-    """Check that a page can be written there, before anything has run."""
-    if path.suffix.lower() not in (".html", ".htm"):
-        raise ValueError(f"--report: found {path}; allowed is a name that ends in .html")
+def _check_output(option: str, path: Path, endings: tuple[str, ...]) -> None:
+    """Check that a page or a picture can be written there, before anything has run."""
+    if path.suffix.lower().removeprefix(".") not in endings:
+        raise ValueError(f"{option}: found {path}; allowed is a name that ends in .{endings[0]}")
     if path.is_dir() or not os.access(path.parent, os.W_OK):
         raise OSError(f"cannot write {path}: {'it is a folder' if path.is_dir() else 'its folder cannot be written to'}")
 

@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar, overload
 from maquette import _maquette
 from maquette._maquette import MaquetteError
 from maquette.endpoint import Endpoint
+from maquette.figures import Figure, FigureName
 from maquette.inputs import MachineLike, as_json, machine_of
 from maquette.machine import Machine
 from maquette.requests import steps_of
@@ -150,6 +151,26 @@ class Run(Generic[Returned]):
         """
         if not self._ended.write_report(os.fspath(path)):
             self._run_again("timeline").write_report(os.fspath(path))
+
+    def figure(self, name: FigureName | None = None) -> Figure:
+        """A figure of the run for a slide, which a notebook shows and :meth:`Figure.savefig` writes as SVG or PNG.
+
+        Parameters
+        ----------
+        name
+            ``"map"`` (the network, and what its channels carried), ``"timeline"`` (what ranks did, and when) or ``"path"`` (where the time
+            of the critical path went); the one that says most about why the run took so long, if left out. If the timeline was not recorded
+            the program is run again for all but the map.
+
+        Raises
+        ------
+        ValueError
+            If there is no such figure, or a map where the machine has no network.
+        """
+        ended = self._ended
+        if ended.figure(name) is None:
+            ended = self._run_again("timeline")
+        return Figure(ended, name)
 
     def to_dict(self) -> dict[str, Any]:
         """All that was counted.

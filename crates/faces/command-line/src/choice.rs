@@ -7,7 +7,7 @@ use clap::error::{ContextKind, ContextValue};
 use clap::{Arg, Command, Error, ValueEnum};
 use collectives::schedule::{Pacing, SendReceiveOrder};
 use experiment::catalogue::Exchange;
-use experiment::{EngineName, PatternName};
+use experiment::{EngineName, FigureName, PatternName};
 use launch::wire::Repair;
 use studies::PaperName;
 
@@ -76,4 +76,4 @@ macro_rules! by_its_own_names {
     )*};
 }
 
-by_its_own_names!(EngineName, Exchange, SendReceiveOrder, Pacing, PaperName, PatternName, Repair);
+by_its_own_names!(EngineName, Exchange, FigureName, SendReceiveOrder, Pacing, PaperName, PatternName, Repair);

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use collectives::agreement::Unfinished;
 use experiment::catalogue::Choice;
-use experiment::{EngineName, Error, Experiment, OwnProgram, Recording, TableName};
+use experiment::{EngineName, Error, Experiment, FigureName, OwnProgram, PictureFormat, Recording, TableName};
 use formats::output::files;
 use machines::model::Machine as Model;
 use pyo3::exceptions::PyValueError;
@@ -32,6 +32,18 @@ pub struct Ended {
 }
 
 impl Ended {
+    /// A figure, as a file of this format; None if it needs a timeline, which was not recorded.
+    fn drawn(&self, py: Python<'_>, name: Option<&str>, format: PictureFormat) -> PyResult<Option<Vec<u8>>> {
+        let by_name = |name| quantities::by_name(name, &FigureName::all(), FigureName::name);
+        let name = name.map(by_name).transpose();
+        let name = name.map_err(|error| PyValueError::new_err(format!("figure: {error}")))?;
+        if self.ended.answer.timeline.is_none() && name != Some(FigureName::Map) {
+            return Ok(None);
+        }
+        let picture = py.detach(|| self.ended.picture(name, format)).map_err(|error| of_experiment(&error))?;
+        Ok(Some(picture))
+    }
+
     /// When each rank ended, on the clock of the run.
     fn finish(&self) -> &[Time] {
         match &self.ended.jobs[..] {
@@ -115,6 +127,23 @@ impl Ended {
         files::forget();
         py.detach(|| self.ended.write_page(&path)).map_err(|error| of_experiment(&error))?;
         Ok(true)
+    }
+
+    /// A figure for a slide, as SVG: the one called `name`, or the one that says most. None if it needs a timeline, which
+    /// was not recorded.
+    fn figure(&self, py: Python<'_>, name: Option<&str>) -> PyResult<Option<String>> {
+        let picture = self.drawn(py, name, PictureFormat::Svg)?;
+        Ok(picture.map(|picture| String::from_utf8_lossy(&picture).into_owned()))
+    }
+
+    /// Writes that figure to the file `path`, whose name ends in `.svg` or `.png`.
+    fn write_figure(&self, py: Python<'_>, name: Option<&str>, path: PathBuf) -> PyResult<()> {
+        let format = PictureFormat::of(&path).map_err(|error| of_experiment(&error))?;
+        if let Some(picture) = self.drawn(py, name, format)? {
+            files::forget();
+            py.detach(|| self.ended.write_picture(&picture, &path)).map_err(|error| of_experiment(&error))?;
+        }
+        Ok(())
     }
 
     /// The table called `name`, as an Arrow stream; None if it was not recorded.

@@ -10,6 +10,7 @@ use launch::rank::Running;
 use launch::wire::Record;
 use machines::model::{Machine, NodeId};
 use quantities::{Bytes, Duration, Rank};
+use report::run::FigureName;
 use report::terminal::amount;
 use serde_json::{Value, json};
 use virtual_worlds::answer::Answer;
@@ -21,6 +22,7 @@ use virtual_worlds::stop::Stop;
 
 use crate::jobs::{self, FinishedJob, PlacedJob};
 use crate::own::{Own, OwnProgram};
+use crate::page::PictureFormat;
 use crate::prepared::warnings;
 use crate::site::ranks_on;
 use crate::{
@@ -36,6 +38,15 @@ struct Files {
     packets: Option<Packets>,
     timeline: Option<WholeFile>,
     report: Option<WholeFile>,
+    pictures: Vec<Picture>,
+}
+
+/// The file of a figure, and its format.
+struct Picture {
+    format: PictureFormat,
+    file: WholeFile,
+    /// The figure; the one that says most, if none is named.
+    name: Option<FigureName>,
 }
 
 /// The memory of the record of a message with its send and its receive, until it is analysed. [B]
@@ -57,6 +68,7 @@ pub struct Run<P: Simulates + ?Sized = dyn Ready> {
     packets: Option<Packets>,
     timeline: Option<WholeFile>,
     report: Option<WholeFile>,
+    pictures: Vec<Picture>,
     critical_path: bool,
 }
 
@@ -221,8 +233,8 @@ impl Experiment {
         work: Work<P>,
         Checked { engine, packets, provenance }: Checked,
     ) -> Result<Run<P>, Error> {
-        let Files { packets, timeline, report } = self.write.begin(packets)?;
-        let critical_path = self.write.critical_path || report.is_some();
+        let Files { packets, timeline, report, pictures } = self.write.begin(packets, &machine)?;
+        let critical_path = self.write.critical_path || report.is_some() || !pictures.is_empty();
         let options = Options {
             engine: engine.unwrap_or(EngineName::Fast).kind(),
             seed: self.seed(),
@@ -232,7 +244,7 @@ impl Experiment {
             ..Options::default()
         };
         let program = program.to_owned();
-        Ok(Run { machine, program, provenance, work, options, packets, timeline, report, critical_path })
+        Ok(Run { machine, program, provenance, work, options, packets, timeline, report, pictures, critical_path })
     }
 
     /// The provenance of jobs, with the parameters of each.
@@ -260,7 +272,7 @@ impl Experiment {
 
 impl Outputs {
     /// Opens the output files; none of them appears until it is complete.
-    fn begin(&self, format: Option<PacketFormat>) -> Result<Files, Error> {
+    fn begin(&self, format: Option<PacketFormat>, machine: &Machine) -> Result<Files, Error> {
         if self.packets.is_some() && self.packets == self.timeline {
             return Err(Error::parameter("timeline", "the file of packets", "another file"));
         }
@@ -269,7 +281,25 @@ impl Outputs {
         }
         let file = |path: &Option<_>| path.as_deref().map(WholeFile::create).transpose();
         let (packets, timeline) = (format.zip(file(&self.packets)?), file(&self.timeline)?);
-        Ok(Files { packets, timeline, report: file(&self.report)? })
+        Ok(Files { packets, timeline, report: file(&self.report)?, pictures: self.begin_pictures(machine)? })
+    }
+
+    fn begin_pictures(&self, machine: &Machine) -> Result<Vec<Picture>, Error> {
+        let paths = [(PictureFormat::Svg, &self.svg), (PictureFormat::Png, &self.png)];
+        if let (Some(name), [(_, None), (_, None)]) = (self.figure, paths) {
+            return Err(Error::parameter("figure", name.name(), "a figure together with svg or png, the file for it"));
+        }
+        if self.figure == Some(FigureName::Map) && machine.network().is_none() {
+            let allowed = "timeline or path: the machine has no network of routers";
+            return Err(Error::parameter("figure", FigureName::Map.name(), allowed));
+        }
+        let mut pictures = Vec::new();
+        for (format, path) in paths {
+            let Some(path) = path else { continue };
+            format.check(path)?;
+            pictures.push(Picture { format, file: WholeFile::create(path)?, name: self.figure });
+        }
+        Ok(pictures)
     }
 }
 
@@ -323,7 +353,8 @@ impl<P: Simulates + ?Sized> Run<P> {
     /// The error of the program; a file that can't be written.
     pub fn run_returning(self, stop: Stop) -> Result<(P::Results, FinishedRun), Error> {
         self.check_record()?;
-        let Run { machine, program, provenance, work, options, packets, timeline, report, critical_path } = self;
+        let Run { machine, program, provenance, work, options, packets, timeline, report, pictures, critical_path } =
+            self;
         let options = Options { stop, ..options };
         let (notes, jobs, (results, outcome)) = match work {
             Work::Program(program, nodes) => {
@@ -364,6 +395,9 @@ impl<P: Simulates + ?Sized> Run<P> {
         if let Some(file) = report {
             file.fill(ended.page()?.as_bytes())?;
         }
+        for Picture { format, file, name } in pictures {
+            file.fill(&ended.picture(name, format)?)?;
+        }
         Ok((results, ended))
     }
 
@@ -374,10 +408,11 @@ impl<P: Simulates + ?Sized> Run<P> {
         if record > LARGEST_RECORD {
             let found = format!("{messages} messages, of which the record would take {}", amount(record));
             let allowed = format!("a run whose record takes at most {}", amount(LARGEST_RECORD));
-            let requested = match (&self.report, self.critical_path) {
-                (Some(_), _) => "report",
-                (None, true) => "critical_path",
-                (None, false) => "timeline",
+            let requested = match (&self.report, &self.pictures[..], self.critical_path) {
+                (Some(_), _, _) => "report",
+                (None, [picture, ..], _) => picture.format.name(),
+                (None, [], true) => "critical_path",
+                (None, [], false) => "timeline",
             };
             return Err(Error::parameter(requested, found, allowed));
         }

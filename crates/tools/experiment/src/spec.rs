@@ -7,6 +7,7 @@ use formats::input;
 use formats::input::InputFile;
 use machines::text_error::{field_error, read_json, read_toml};
 use quantities::{Bytes, Duration, FileFormat};
+use report::run::FigureName;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -115,6 +116,15 @@ pub struct Outputs {
     /// A page with charts of it, for a browser: a file that ends in `.html`. Not written, if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub report: Option<PathBuf>,
+    /// A figure of it for a slide: a file that ends in `.svg`. Not written, if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub svg: Option<PathBuf>,
+    /// The same: a file that ends in `.png`. Not written, if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub png: Option<PathBuf>,
+    /// Which figure that is; the one that says most, if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub figure: Option<FigureName>,
     /// Whether to show the critical path, and how long messages took.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[schemars(extend("default" = false))]

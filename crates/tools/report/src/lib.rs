@@ -6,6 +6,7 @@
 
 mod axis;
 mod bar_chart;
+mod figure;
 mod figure_page;
 mod frame;
 mod legend;
@@ -19,11 +20,13 @@ mod plane;
 pub mod rehearsal_page;
 pub mod run;
 pub mod store_page;
+mod style_sheet;
 mod table;
 pub mod terminal;
 
 pub use axis::{Axis, Scale};
 pub use bar_chart::{BarChart, BarSeries};
+pub use figure::Figure;
 pub use figure_page::FigurePage;
 pub use legend::{Mark, STYLES, bar_legend, legend};
 pub use line_chart::{LineChart, Series};

@@ -62,6 +62,32 @@ impl Element {
     pub fn class(self, value: impl ToString) -> Element {
         self.attribute("class", value)
     }
+    /// With this value of an attribute, in place of the one that it has, if any.
+    pub(crate) fn set(mut self, name: &'static str, value: impl ToString) -> Element {
+        self.attributes.retain(|(other, _)| *other != name);
+        self.attribute(name, value)
+    }
+    /// The name of its kind.
+    pub(crate) const fn name(&self) -> &'static str {
+        self.name
+    }
+    /// The value of an attribute, if it has it.
+    pub(crate) fn value_of(&self, name: &str) -> Option<&str> {
+        self.attributes.iter().find(|(other, _)| *other == name).map(|(_, value)| value.as_str())
+    }
+    /// The same without what is in it.
+    pub(crate) fn without_children(&self) -> Element {
+        Element { name: self.name, attributes: self.attributes.clone(), children: Vec::new() }
+    }
+    /// The same with each element directly in it replaced.
+    pub(crate) fn map_children(mut self, mut replace: impl FnMut(Element) -> Element) -> Element {
+        let one = |child| match child {
+            MarkupNode::Element(child) => MarkupNode::Element(replace(child)),
+            text @ (MarkupNode::Text(_) | MarkupNode::Verbatim(_)) => text,
+        };
+        self.children = self.children.into_iter().map(one).collect();
+        self
+    }
     /// With text at its end.
     pub fn text(mut self, text: impl ToString) -> Element {
         self.children.push(MarkupNode::Text(text.to_string()));

@@ -1,9 +1,10 @@
 //! The whole page.
 
 use super::markup::{Element, element};
+use super::style_sheet::{DRAWINGS, PALETTE};
 
 /// The style sheet, the only part of the page besides its markup.
-const STYLE: &str = include_str!("style.css");
+const STYLE: [&str; 3] = [PALETTE, DRAWINGS, include_str!("style.css")];
 
 /// A page: a heading, an introduction, and its sections.
 #[derive(Clone, Debug)]
@@ -45,7 +46,7 @@ impl Page {
             // An icon of no bytes, so that no browser asks for one.
             .child(element("link").attribute("rel", "icon").attribute("href", "data:,"))
             .child(element("title").text(&self.title))
-            .child(element("style").verbatim(STYLE))
+            .child(STYLE.iter().fold(element("style"), |style, sheet| style.verbatim(sheet)))
             .children(more);
         let header = element("header").child(element("h1").text(&self.title)).child(element("p").text(&self.lead));
         let body = element("body")

@@ -11,10 +11,11 @@ use std::path::{Path, PathBuf};
 
 use clap::error::ErrorKind;
 use clap::{ArgMatches, Args, Command, CommandFactory, FromArgMatches, arg, value_parser};
-use experiment::Experiment;
 use experiment::catalogue::{Description, descriptions};
+use experiment::{Experiment, FigureName, Outputs};
 
 use super::CommandOutput;
+use super::choice::choice;
 use super::failure::Failure;
 use program::{RunOptions, commands};
 
@@ -41,6 +42,15 @@ impl Args for Arguments {
         let report = arg!(--report <FILE> "Write a page with charts of the file's run to FILE.html, for a browser")
             .required(false)
             .value_parser(value_parser!(PathBuf));
+        let svg = arg!(--svg <FILE> "Write a figure of the file's run for a slide to FILE.svg")
+            .required(false)
+            .value_parser(value_parser!(PathBuf));
+        let png = arg!(--png <FILE> "The same to FILE.png").required(false).value_parser(value_parser!(PathBuf));
+        let figure =
+            arg!(--figure <FIGURE> "Which figure that is: map, timeline or path; the one that says most, if left out")
+                .required(false)
+                .value_parser(choice::<FigureName>())
+                .hide_possible_values(true);
         let critical_path = arg!(--"critical-path" "Show the critical path of the file's run");
         command
             .about(ABOUT)
@@ -57,6 +67,9 @@ impl Args for Arguments {
             .arg(file)
             .arg(alone.requires("FILE"))
             .arg(report.requires("FILE"))
+            .arg(svg.requires("FILE"))
+            .arg(png.requires("FILE"))
+            .arg(figure.requires("FILE"))
             .arg(critical_path.requires("FILE"))
             .subcommands(commands(RunOptions::augment))
             .subcommand(traffic)
@@ -81,8 +94,14 @@ impl FromArgMatches for Arguments {
                 Some(path) => Ok(Arguments::File(simulation::FileOptions {
                     path: path.clone(),
                     alone: matches.get_flag("alone"),
-                    report: matches.get_one::<PathBuf>("report").cloned(),
-                    critical_path: matches.get_flag("critical-path"),
+                    write: Outputs {
+                        report: matches.get_one::<PathBuf>("report").cloned(),
+                        svg: matches.get_one::<PathBuf>("svg").cloned(),
+                        png: matches.get_one::<PathBuf>("png").cloned(),
+                        figure: matches.get_one::<FigureName>("figure").copied(),
+                        critical_path: matches.get_flag("critical-path"),
+                        ..Outputs::default()
+                    },
                 })),
                 None => {
                     let problem = "name a program (`maquette programs` lists them) or the file of an experiment: \

@@ -7,7 +7,7 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command};
 use collectives::postal::Lambda;
 use experiment::catalogue::{self, Choice, Description, Kind, Parameter};
-use experiment::{EngineName, Experiment, FilePath, MachineChoice, Outputs, PostalModel, Setting};
+use experiment::{EngineName, Experiment, FigureName, FilePath, MachineChoice, Outputs, PostalModel, Setting};
 use quantities::Duration;
 use serde_json::{Map, Value};
 use virtual_worlds::jobs::placement::Placement;
@@ -48,6 +48,15 @@ pub(crate) struct RunOptions {
     /// which ranks waited for which.
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
+    /// Write a figure of the run for a slide to FILE.svg: the one that says most about why it took so long, or --figure.
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+    /// The same to FILE.png.
+    #[arg(long, value_name = "FILE")]
+    png: Option<PathBuf>,
+    /// Which figure --svg and --png write.
+    #[arg(long, value_name = "FIGURE", value_parser = choice::<FigureName>())]
+    figure: Option<FigureName>,
     /// Show the critical path, the chain of operations that determines the makespan: where its time goes, and how long
     /// messages took.
     #[arg(long)]
@@ -73,9 +82,12 @@ impl RunOptions {
         let places = places.into_iter().chain([
             ("critical_path", 300),
             ("report", 301),
-            ("packets", 302),
-            ("timeline", 303),
-            ("write_experiment", 304),
+            ("svg", 302),
+            ("png", 303),
+            ("figure", 304),
+            ("packets", 305),
+            ("timeline", 306),
+            ("write_experiment", 307),
         ]);
         places.fold(command, |command, (name, place)| command.mut_arg(name, |argument| argument.display_order(place)))
     }
@@ -88,8 +100,8 @@ impl RunOptions {
     ) -> Result<(Experiment, Option<PathBuf>), clap::Error> {
         let program = chosen(name, matches)?;
         let RunOptions { machine, nodes, placement, set, engine, seed, write_experiment, .. } = self;
-        let RunOptions { packets, timeline, report, critical_path, .. } = self;
-        let write = Outputs { packets, timeline, report, critical_path };
+        let RunOptions { packets, timeline, report, svg, png, figure, critical_path, .. } = self;
+        let write = Outputs { packets, timeline, report, svg, png, figure, critical_path };
         let given = |name: &str| matches.try_get_one::<Lambda>(name).ok().flatten().copied();
         let step = |name: &str| matches.try_get_one::<Duration>(name).ok().flatten().copied();
         let (lambda, t0) = program.postal.unwrap_or((given("lambda"), step("t0")));

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use experiment::catalogue::descriptions;
-use experiment::{Error, Experiment, FinishedRun, Run};
+use experiment::{Error, Experiment, FinishedRun, Outputs, Run};
 use formats::interrupt;
 use formats::output::WholeFile;
 use virtual_worlds::stop::Stop;
@@ -22,19 +22,20 @@ pub(crate) struct FileOptions {
     pub(crate) path: PathBuf,
     /// Whether to also run each of its jobs by itself.
     pub(crate) alone: bool,
-    /// The file for a page of the run.
-    pub(crate) report: Option<PathBuf>,
-    /// Whether to report the critical path.
-    pub(crate) critical_path: bool,
+    /// What to write besides what the file asks for.
+    pub(crate) write: Outputs,
 }
 
 /// Runs the experiment in a file.
 pub(super) fn run_file(options: FileOptions, as_json: bool) -> Result<CommandOutput, Failure> {
-    let FileOptions { path, alone, report, critical_path } = options;
+    let FileOptions { path, alone, write: Outputs { report, svg, png, figure, critical_path, .. } } = options;
     let mut experiment = read(&path)?;
     experiment.alone |= alone;
     experiment.write.critical_path |= critical_path;
     experiment.write.report = report.or(experiment.write.report);
+    experiment.write.svg = svg.or(experiment.write.svg);
+    experiment.write.png = png.or(experiment.write.png);
+    experiment.write.figure = figure.or(experiment.write.figure);
     let run = working("preparing the run", move || {
         experiment.prepare().map_err(|error| match error {
             // Not an option of the command line, but a field of the file.

@@ -87,6 +87,11 @@ impl NetworkMap<'_> {
 
     /// Draws it.
     pub fn draw(&self) -> Element {
+        self.draw_sized().0
+    }
+
+    /// Draws it; also returns its width and height.
+    pub(crate) fn draw_sized(&self) -> (Element, [f64; 2]) {
         let layout = MapLayout::of(self.network, |router| self.draws(router));
         let channels = self.network.channels.iter().zip(&self.answer.channels);
         let lines: Vec<Element> = if self.network.channels.len() <= FEW_CHANNELS {
@@ -97,7 +102,7 @@ impl NetworkMap<'_> {
         let routers = (0..self.network.routers.len()).filter(|router| self.draws(*router));
         let busiest = self.busiest_of_routers();
         let routers = routers.map(|router| self.router(&layout, router, busiest[router]));
-        element("svg")
+        let drawing = element("svg")
             .class(if layout.width > WIDE { "map whole" } else { "map" })
             .attribute("viewBox", format!("0 0 {} {}", fixed(layout.width, 0), fixed(layout.height, 0)))
             .attribute("role", "img")
@@ -105,7 +110,8 @@ impl NetworkMap<'_> {
             .children((!self.title.is_empty()).then(|| frame::label("title", 0.0, 14.0, self.title)))
             .child(element("g").class("channels").children(lines))
             .child(element("g").class("routers").children(routers))
-            .child(element("g").class("nodes").children(self.nodes(&layout)))
+            .child(element("g").class("nodes").children(self.nodes(&layout)));
+        (drawing, [layout.width, layout.height])
     }
 
     /// Whether it has this router.
@@ -265,11 +271,15 @@ fn heat(value: f64, hottest: f64) -> usize {
     (step.max(0.0) as usize).min(HEATS - 1)
 }
 
+/// The steps of heat, from zero to `hottest`: each one's class in the style sheet, and its value.
+pub(crate) fn heat_steps(hottest: f64) -> impl Iterator<Item = (String, f64)> {
+    (0..HEATS).map(move |step| (format!("heat{step}"), hottest * step as f64 / (HEATS - 1) as f64))
+}
+
 /// A legend of the steps of heat, from zero to `hottest`.
 pub fn heat_scale(name: &str, hottest: f64, text_of: impl Fn(f64) -> String) -> Element {
-    let steps = (0..HEATS).map(|step| {
-        let value = hottest * step as f64 / (HEATS - 1) as f64;
-        let swatch = element("span").class(format!("swatch heat{step}"));
+    let steps = heat_steps(hottest).map(|(class, value)| {
+        let swatch = element("span").class(format!("swatch {class}"));
         element("li").child(swatch).child(element("span").text(text_of(value)))
     });
     element("div").class("heat").child(element("span").class("name").text(name)).child(element("ul").children(steps))

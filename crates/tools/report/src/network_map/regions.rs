@@ -115,6 +115,11 @@ impl<'a> RegionMap<'a> {
 
     /// Draws the regions, and the bundles between them unless they are too many.
     pub fn draw(&self) -> Element {
+        self.draw_sized().0
+    }
+
+    /// Draws them; also returns the drawing's width and height.
+    pub(crate) fn draw_sized(&self) -> (Element, [f64; 2]) {
         let layout = RegionLayout::of(self.regions());
         let [width, height] = layout.size;
         let mut bundles: Vec<((u32, u32), &Load)> = self.bundles.iter().map(|(ends, load)| (*ends, load)).collect();
@@ -123,7 +128,7 @@ impl<'a> RegionMap<'a> {
         bundles.sort_by(|(_, one), (_, other)| one.busiest.total_cmp(&other.busiest));
         let bundles = bundles.into_iter().map(|(ends, load)| self.bundle(&layout, ends, load));
         let boxes = (0..self.regions().list.len() as u32).map(|region| self.region(&layout, region));
-        element("svg")
+        let drawing = element("svg")
             .class("map regions")
             .attribute("viewBox", format!("0 0 {} {}", fixed(width, 0), fixed(height, 0)))
             .attribute("width", fixed(width, 0))
@@ -131,7 +136,8 @@ impl<'a> RegionMap<'a> {
             .attribute("role", "img")
             .attribute("aria-label", "Map of the network in regions; the tables below have its channels")
             .child(element("g").class("bundles").children(bundles))
-            .child(element("g").class("routers").children(boxes))
+            .child(element("g").class("routers").children(boxes));
+        (drawing, layout.size)
     }
 
     /// Whether bundles are drawn as lines.
@@ -244,7 +250,7 @@ impl<'a> RegionMap<'a> {
             }
         }
         let ground = element("rect").class("ground").attribute("width", side).attribute("height", side);
-        let cells = drawn.into_iter().zip(0..).filter_map(|(cells, heat)| cells.drawn(&format!("heat{heat}")));
+        let cells = drawn.into_iter().zip(0..).filter_map(|(cells, heat)| cells.drawn(&format!("hot heat{heat}")));
         Plane {
             summary: "The busiest channel from each region to each other one; the table below has the busiest of all."
                 .to_owned(),
@@ -360,7 +366,7 @@ impl RegionLayout {
     fn edges(&self, from: u32, to: u32) -> ((f64, f64), (f64, f64)) {
         let (start, end) = (self.places[from as usize], self.places[to as usize]);
         let (right, down) = (end.0 - start.0, end.1 - start.1);
-        let half = if down.abs() > 1.2 * BOX.1 {
+        let half = if down.abs() > 2.0 * BOX.1 || right.abs() < BOX.0 {
             (0.0, down.signum() * BOX.1 / 2.0)
         } else {
             (right.signum() * BOX.0 / 2.0, 0.0)

@@ -3,6 +3,7 @@
 
 mod activity;
 mod bands;
+mod figures;
 mod gantt;
 mod groups;
 mod message_times;
@@ -20,6 +21,7 @@ use virtual_worlds::critical_path::{CriticalPath, Trace};
 
 use self::activity::{Activities, RankActivity};
 use self::bands::bands;
+pub use self::figures::FigureName;
 use self::gantt::{Gantt, Rows};
 use self::groups::{RankGroup, groups, singled_out};
 pub use self::message_times::MessageTimes;

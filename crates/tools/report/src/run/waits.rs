@@ -70,7 +70,7 @@ impl WaitMatrix {
             drawn[heat].add(place % side, place / side, 1);
         }
         let ground = element("rect").class("ground").attribute("width", side).attribute("height", side);
-        let cells = drawn.into_iter().zip(0..).filter_map(|(cells, heat)| cells.drawn(&format!("heat{heat}")));
+        let cells = drawn.into_iter().zip(0..).filter_map(|(cells, heat)| cells.drawn(&format!("hot heat{heat}")));
         let ranks = if self.block == 1 { String::new() } else { format!(", {} in a cell", self.block) };
         Plane {
             summary: "Who waited for whom: a row for each rank that waited, a column for each that it waited for. \
