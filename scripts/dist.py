@@ -34,7 +34,7 @@ TOOLS = {
     "cargo-cyclonedx": "cargo install --locked cargo-cyclonedx",
 }
 #: Any one of these makes images of containers.
-BUILDERS = ("podman", "docker")
+BUILDERS = ("podman", "buildah", "docker")
 
 
 class Failed(Exception):
@@ -73,7 +73,7 @@ class Part:
         if self.target is not None and not has_target(self.target):
             return f"the toolchain can't build for {self.target}: `rustup target add {self.target}`"
         if self.name == "container" and builder() is None:
-            return f"neither {' nor '.join(BUILDERS)} works here, which make it from packaging/Containerfile"
+            return f"none of {', '.join(BUILDERS)} works here, which make it from packaging/Containerfile"
         return None
 
 
@@ -192,12 +192,15 @@ def container(build: Build) -> None:
     shutil.copy(built(build, "x86_64-unknown-linux-musl", COMMAND) / "maquette", context / "maquette")
     shutil.copy(ROOT / "packaging" / "store.toml", context / "store.toml")
     # Only images of this format have health checks; docker makes no other.
-    chosen = ["--format", "docker"] if command == "podman" else []
+    chosen = [] if command == "docker" else ["--format", "docker", "--timestamp", os.environ["SOURCE_DATE_EPOCH"]]
     tag = f"maquette:{build.version}"
     run(command, "build", *chosen, "--tag", tag, "--file", ROOT / "packaging" / "Containerfile", context)
     image = DIST / f"maquette-{build.version}-container.tar"
     image.unlink(missing_ok=True)
-    run(command, "save", "--output", image, tag)
+    if command == "buildah":
+        run(command, "push", tag, f"docker-archive:{image}:{tag}")
+    else:
+        run(command, "save", "--output", image, tag)
     shutil.rmtree(context)
 
 
