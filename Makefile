@@ -11,7 +11,7 @@ FIRST ?= 0
 export PIP_QUIET := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help try test test-package test-store test-others test-browser docs bench beside hostile soak check fuzz format clean
+.PHONY: help try test test-package test-store test-others test-browser docs bench beside hostile soak check fuzz format dist clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -90,9 +90,12 @@ fuzz: ## let a fuzzer at every parser, SECONDS=600 each
 format: ## put everything in its usual form
 	cargo fmt --all
 
+dist: $(VENV)/dist ## make what is installed without a compiler, target/dist: wheels, a command of one file, packages
+	$(BIN)/python scripts/dist.py
+
 clean: ## remove what was built
 	cargo clean
-	rm -rf $(VENV) report docs/generated docs/gallery
+	rm -rf $(VENV) report dist docs/generated docs/gallery
 
 # The virtual environment with the tools.
 $(VENV)/ready: Makefile pyproject.toml scripts/need
@@ -106,6 +109,11 @@ $(VENV)/ready: Makefile pyproject.toml scripts/need
 # What the documentation is made with, beside those.
 $(VENV)/docs: $(VENV)/ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check sphinx pydata-sphinx-theme sphinx-gallery numpydoc myst-parser
+	@touch $@
+
+# What packages are made with, beside those; scripts/dist.py says which tools of cargo it needs as well.
+$(VENV)/dist: $(VENV)/ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check cargo-zigbuild ziglang
 	@touch $@
 
 # The command itself, built for speed and installed there. The tests install it as they were built themselves, which takes

@@ -45,6 +45,12 @@ CASES = [
     ("two programs", "experiment", False, RUN.format("program = { broadcast = {}, fft = {} }")),
     ("a mistyped parameter", "experiment", False, RUN.format("program.broadcast = { byte = 1 }")),
     ("packets of nothing", "experiment", False, "background.packet = 0\n" + RUN.format("program.broadcast = {}")),
+    ("options of a store", "store", True, 'port = 7001\nbind = ["127.0.0.1", "::1"]\nmax-memory = "1 GiB"\nevict = true\n'),
+    ("one address", "store", True, 'bind = "127.0.0.1"\nfsync = "always"\ndata = "ours"\n'),
+    ("a port that there is not", "store", False, "port = 70000\n"),
+    ("a switch as a text", "store", False, 'evict = "true"\nmax-memory = 1\n'),
+    ("a mistyped option", "store", False, "max_memory = 1\n"),
+    ("a mistyped value", "store", False, 'log-format = "xml"\n'),
 ]
 
 
@@ -56,15 +62,19 @@ def schemas() -> dict[str, Any]:
         jsonschema.Draft202012Validator.check_schema(schema)
         return jsonschema.Draft202012Validator(schema)
 
-    return {of: printed(of) for of in ("machine", "experiment")}
+    return {of: printed(of) for of in ("machine", "experiment", "store")}
 
 
 def is_read(of: str, path: Path) -> bool:
     """Whether the parser accepts what is in a file, which need not make sense."""
-    arguments = ["machine", str(path)] if of == "machine" else ["sweep", str(path), "--over", "seed=1", "--over", "seed=1"]
+    # An experiment or a store's options that could be read are refused for what comes after them.
+    arguments, refusal = {
+        "machine": (["machine", str(path)], None),
+        "experiment": (["sweep", str(path), "--over", "seed=1", "--over", "seed=1"], "seed: found twice"),
+        "store": (["store", "serve", "--max-clients", "0", "--config", str(path)], "--max-clients: found 0"),
+    }[of]
     done = subprocess.run([COMMAND, *arguments], capture_output=True, text=True, check=False, timeout=60)
-    # An experiment that could be read is refused for what comes after it.
-    return done.returncode == 0 or "seed: found twice" in done.stderr
+    return done.returncode == 0 if refusal is None else refusal in done.stderr
 
 
 @pytest.mark.parametrize(("of", "accepted", "text"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])

@@ -1,6 +1,6 @@
 //! The connection of one client: bytes in, bytes out, and the state that the server keeps between requests.
 
-mod under_way;
+pub(crate) mod under_way;
 
 use std::rc::Rc;
 
@@ -19,9 +19,9 @@ use crate::slot::c_of;
 use under_way::UnderWay;
 
 /// A client whose unsent replies take more than this must read some before more of its requests are executed. [B]
-const MOST_UNSENT: usize = 1 << 20;
+pub(crate) const MOST_UNSENT: usize = 1 << 20;
 /// After this many requests it is the turn of other clients.
-const MOST_IN_TURN: usize = 1_024;
+pub(crate) const MOST_IN_TURN: usize = 1_024;
 
 /// The error that a client gets after it has waited for another server for too long.
 const NOT_ANSWERED: &str = "CLUSTERDOWN A server that the request needs has not answered in time; \

@@ -24,6 +24,7 @@ pub mod contents;
 pub mod host;
 pub mod journal;
 pub mod large;
+pub mod limits;
 pub mod link;
 pub mod log;
 pub mod member;

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 /// The most stamps that are valid at once.
-const MOST: usize = 16_384;
+pub(crate) const MOST: usize = 16_384;
 
 /// The stamps that one bucket has issued.
 #[derive(Debug, Default)]

@@ -36,6 +36,7 @@ mod trace;
 mod traffic;
 mod usage_error;
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::{self, Write};
 
@@ -175,13 +176,30 @@ pub fn sweep_to_run(arguments: impl IntoIterator<Item = OsString>) -> Result<Swe
 
 /// Reads a command line; returns the exit status if it asks for help or is wrong, after printing the help or the error.
 fn parse(line: &[OsString]) -> Result<CommandLine, i32> {
+    let (line, configuration) = match store::configured(line) {
+        Ok(Some((line, configuration))) => (Cow::Owned(line), Some(configuration)),
+        Ok(None) => (Cow::Borrowed(line), None),
+        Err(failure) => {
+            failure.print();
+            return Err(failure.status());
+        }
+    };
+    let mut parsed = parse_words(&line)?;
+    if let (Some(Command::Store(arguments)), Some(configuration)) = (&mut parsed.command, configuration) {
+        arguments.configured_by(configuration);
+    }
+    Ok(parsed)
+}
+
+/// As [`parse`], where all options are among the words.
+fn parse_words(line: &[OsString]) -> Result<CommandLine, i32> {
     CommandLine::try_parse_from(line).map_err(|error| {
         let unknown = match error.kind() {
             ErrorKind::UnknownArgument | ErrorKind::ArgumentConflict => run::unknown_program(line),
             ErrorKind::InvalidSubcommand => run::program_as_command(line),
             _ => None,
         };
-        if let Some(failure) = unknown.or_else(|| usage_error::about_a_number(&error, line)) {
+        if let Some(failure) = unknown.or_else(|| usage_error::about_a_value(&error, line)) {
             failure.print();
             return failure.status();
         }

@@ -5,9 +5,9 @@ use experiment::schema;
 use serde_json::Value;
 
 use super::failure::Failure;
-use super::{CommandOutput, refuse_json};
+use super::{CommandOutput, refuse_json, store};
 
-/// Print the JSON Schema of experiments or machine descriptions, with which editors complete and check files.
+/// Print the JSON Schema of experiments, machine descriptions or stores' options, with which editors complete and check files.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  maquette schema experiment > experiment.schema.json\n  maquette schema machine --markdown > fields.md\n\n\
@@ -29,6 +29,8 @@ enum Subject {
     Experiment,
     /// What `--machine FILE` describes.
     Machine,
+    /// What `maquette store serve --config FILE` reads.
+    Store,
 }
 
 impl Arguments {
@@ -36,6 +38,7 @@ impl Arguments {
         let (title, schema) = match self.of {
             Subject::Experiment => ("The fields of an experiment", schema::experiment()),
             Subject::Machine => ("The fields of a description of a machine", schema::machine()),
+            Subject::Store => ("The options of a store", store::schema()),
         };
         if self.markdown {
             refuse_json(json, "a page in Markdown")?;

@@ -1,8 +1,9 @@
-//! What the parser of command lines says of numbers, in the words of all other errors: what was found, and what is
-//! allowed.
+//! What the parser of command lines says of numbers and addresses, in the words of all other errors: what was found,
+//! and what is allowed.
 
 use std::error::Error;
 use std::ffi::OsString;
+use std::net::AddrParseError;
 use std::num::{IntErrorKind, ParseIntError};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -10,8 +11,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use crate::failure::Failure;
 use crate::quantity::OutOfRange;
 
-/// The error of a command line, if it is about a number.
-pub(super) fn about_a_number(error: &clap::Error, line: &[OsString]) -> Option<Failure> {
+/// The error of a command line, if it is about a number or an address.
+pub(super) fn about_a_value(error: &clap::Error, line: &[OsString]) -> Option<Failure> {
     let context = |kind: ContextKind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),
         _ => None,
@@ -25,7 +26,7 @@ pub(super) fn about_a_number(error: &clap::Error, line: &[OsString]) -> Option<F
             Some(Failure::argument(option, argument, "no negative number"))
         }
         ErrorKind::ValueValidation => {
-            let allowed = allowed_by(error.source()?)?;
+            let allowed = allowed(error)?;
             let name = argument.split(' ').next().unwrap_or(argument).trim_matches(['[', ']', '<', '>']);
             Some(Failure::argument(name, context(ContextKind::InvalidValue)?, allowed))
         }
@@ -33,8 +34,12 @@ pub(super) fn about_a_number(error: &clap::Error, line: &[OsString]) -> Option<F
     }
 }
 
-/// What is allowed where a number can't be read because of `problem`.
-fn allowed_by(problem: &(dyn Error + 'static)) -> Option<String> {
+/// What is allowed where a value is refused, if it was to be a number or an address.
+pub(super) fn allowed(error: &clap::Error) -> Option<String> {
+    let problem = error.source()?;
+    if problem.is::<AddrParseError>() {
+        return Some("an IP address, such as 127.0.0.1".to_string());
+    }
     if let Some(OutOfRange { first, last }) = problem.downcast_ref() {
         return Some(format!("{first} to {last}"));
     }
@@ -52,7 +57,7 @@ mod tests {
 
     use clap::{Command, CommandFactory, Parser};
 
-    use super::about_a_number;
+    use super::about_a_value;
     use crate::CommandLine;
 
     /// A number without a range of ours would be reported in the words of the parser.
@@ -75,7 +80,7 @@ mod tests {
             let mut line = words.clone();
             line.extend([format!("--{name}").into(), "5000000000".into()]);
             let error = CommandLine::try_parse_from(&line).expect_err(name);
-            assert!(about_a_number(&error, &line).is_some(), "{line:?}: {error}");
+            assert!(about_a_value(&error, &line).is_some(), "{line:?}: {error}");
             *options += 1;
         }
         for below in command.get_subcommands() {

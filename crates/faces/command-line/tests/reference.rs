@@ -1,9 +1,13 @@
 //! The pages in `docs` generated from the types are up to date, and the existing files follow the schemas.
 
+#[allow(dead_code)] // other tests also signal processes and wait for what they do
+mod processes;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use experiment::{Experiment, schema};
+use processes::{maquette, output};
 use serde_json::Value;
 
 fn root() -> PathBuf {
@@ -24,6 +28,12 @@ fn is_current(name: &str, page: &str) {
 fn the_pages_with_all_fields_are_of_this_version() {
     is_current("EXPERIMENT.md", &schema::reference("The fields of an experiment", &schema::experiment()));
     is_current("MACHINE.md", &schema::reference("The fields of a description of a machine", &schema::machine()));
+}
+
+#[test]
+fn the_page_with_all_options_of_a_store_is_of_this_version() {
+    let printed = output(&mut maquette(&["schema", "store", "--markdown"]));
+    is_current("STORE.md", &String::from_utf8(printed.stdout).unwrap());
 }
 
 #[test]

@@ -45,6 +45,23 @@ pub fn field_error(text: &str, file: &str, field: &str, problem: String) -> Erro
     located(file, at, field.to_owned(), Problem::Text(problem))
 }
 
+/// The error that the TOML `text` of `file` has a field `found` at its top, where there are only those that are `known`.
+pub fn unknown_field(text: &str, file: &str, found: &str, known: Vec<String>) -> Error {
+    let at = place_of(text, found).map(|byte| line_and_column(text, byte));
+    located(file, at, String::new(), unknown("field", found.to_owned(), known))
+}
+
+/// The error that a field of the `text` of `file` is `found` to be none of the names that are `known`, placed as by
+/// [`field_error`].
+pub fn unknown_value(text: &str, file: &str, field: &str, found: &str, known: Vec<String>) -> Error {
+    let at = place_of(text, field).map(|byte| line_and_column(text, byte));
+    located(file, at, field.to_owned(), unknown("value", found.to_owned(), known))
+}
+
+fn unknown(what: &'static str, found: String, known: Vec<String>) -> Problem {
+    Problem::UnknownName { what, found, known, elsewhere: Vec::new() }
+}
+
 /// Where the field with this path is written in a TOML text, or as much of the path as there is.
 fn place_of(text: &str, path: &str) -> Option<usize> {
     let document = DeTable::parse(text).ok()?;
@@ -79,15 +96,10 @@ fn located(file: &str, at: Option<(usize, usize)>, field: String, problem: Probl
 
 /// What is wrong, for which the parser has this `message`.
 pub(crate) fn problem(mistake: Option<Mistake>, message: &str) -> Problem {
-    let unknown = |what, found, known: &[&str]| Problem::UnknownName {
-        what,
-        found,
-        known: known.iter().map(|name| name.to_string()).collect(),
-        elsewhere: Vec::new(),
-    };
+    let names = |known: &[&str]| known.iter().map(|name| name.to_string()).collect();
     match mistake {
-        Some(Mistake::UnknownField { found, known }) if !known.is_empty() => unknown("field", found, known),
-        Some(Mistake::UnknownValue { found, known }) => unknown("value", found, known),
+        Some(Mistake::UnknownField { found, known }) if !known.is_empty() => unknown("field", found, names(known)),
+        Some(Mistake::UnknownValue { found, known }) => unknown("value", found, names(known)),
         Some(Mistake::Missing(field)) => Problem::Missing { missing: format!("`{field}`") },
         Some(Mistake::Twice(field)) => Problem::Twice { field: field.to_string(), same_as: None },
         Some(mistake @ (Mistake::UnknownField { .. } | Mistake::Unexpected { .. })) => {

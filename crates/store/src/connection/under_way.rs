@@ -12,12 +12,12 @@ use crate::member::Ticket;
 use crate::record::Milliseconds;
 
 /// The most requests of one client that are under way at once.
-const MOST: usize = 64;
+pub(crate) const MOST: usize = 64;
 /// The most at first, when the size of the replies is not known yet.
 const MOST_AT_FIRST: usize = 16;
 /// The most memory of requests that are under way and of replies that wait for their turn; a single one may be larger.
 /// [B]
-const MOST_HELD: usize = 1 << 20;
+pub(crate) const MOST_HELD: usize = 1 << 20;
 
 /// An INFO waits no longer for the number of keys: operators ask for it to see which members are gone. [ms]
 const LONGEST_FOR_KEYSPACE: Milliseconds = 1_000;

@@ -17,7 +17,7 @@ mod pool;
 mod resizing;
 mod table;
 mod waiting;
-mod watching;
+pub(crate) mod watching;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -62,7 +62,7 @@ pub struct Host {
 }
 
 /// The most requests under way for which a client may have several at once; beyond that each client has one.
-const MOST_UNDER_WAY: usize = 4_096;
+pub(crate) const MOST_UNDER_WAY: usize = 4_096;
 /// At least so much of a value that is arriving is written to the journal at once, except at its end. [B]
 const LEAST_OF_PART: usize = 64 << 10;
 /// Assumed: so much of a request reaches another member, and its disk, in a millisecond, even if both are busy. [B]

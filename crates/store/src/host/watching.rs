@@ -11,9 +11,9 @@ use crate::resp::{OwnedArguments, Reply};
 use crate::slot::c_of;
 
 /// The most keys of other members that a client may watch.
-const MOST_WATCHED: usize = 1_024;
+pub(crate) const MOST_WATCHED: usize = 1_024;
 /// The most bytes of these keys. [B]
-const MOST_BYTES: usize = 1 << 20;
+pub(crate) const MOST_BYTES: usize = 1 << 20;
 
 impl Host {
     /// WATCH: of keys on a server of this member, or on another's.

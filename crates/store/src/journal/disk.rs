@@ -74,7 +74,7 @@ impl Data {
 const SECOND: Milliseconds = 1_000;
 /// So much is made durable sooner: otherwise a message to another member that must not leave before would wait for all
 /// of it, 85 ms with 200 MB on a virtual disk. [B]
-const MOST_AT_ONCE: u64 = 16 << 20;
+pub(crate) const MOST_AT_ONCE: u64 = 16 << 20;
 /// A snapshot is nevertheless begun no later than this after it was due. [ms]
 const LONGEST_DUE: Milliseconds = 10_000;
 /// After a failed snapshot, the next one is made no sooner than after this time. [ms]

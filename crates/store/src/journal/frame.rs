@@ -20,7 +20,7 @@ pub const FRAME_HEADER: usize = 20;
 /// The beginning of each file.
 const MAGIC: &[u8; 20] = b"maquette store data\n";
 /// The version of the format.
-const VERSION: u32 = 3;
+pub const VERSION: u32 = 3;
 /// The size of the header of a file. [B]
 pub const FILE_HEADER: usize = MAGIC.len() + 4 + 8;
 /// The most room that is reserved for a frame before it is read. [B]

@@ -58,7 +58,7 @@ const LENGTH: usize = size_of::<u16>();
 /// The size of the length at the beginning of each message. [B]
 const LENGTH_OF_MESSAGE: usize = size_of::<u32>();
 /// The longest message: the largest value that clients may store, and what goes with it. [B]
-const LONGEST: usize = (512 << 20) + (1 << 20);
+pub(crate) const LONGEST: usize = (512 << 20) + (1 << 20);
 /// Sent bytes are dropped when there are more of them than this, and than unsent ones. [B]
 const MOST_SENT: usize = 256 << 10;
 /// So much memory is kept for what is sent next. Giving it back and asking for it again each time would cost more. [B]

@@ -18,7 +18,7 @@ use crate::record::Milliseconds;
 pub use event::{Event, Level};
 
 /// The most lines of one kind that are written within a second.
-const MOST_IN_A_SECOND: u32 = 10;
+pub(crate) const MOST_IN_A_SECOND: u32 = 10;
 
 /// How lines are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

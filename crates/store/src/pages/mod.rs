@@ -9,7 +9,7 @@
 //! | `/healthz` | 200 while it serves, 503 until it was admitted |
 
 mod metrics;
-mod request;
+pub(crate) mod request;
 mod response;
 mod state;
 mod turns;

@@ -5,7 +5,7 @@ use super::response::{Response, Status};
 /// The longest head of a request. [B]
 pub const LONGEST_HEAD: usize = 8 << 10;
 /// The most headers of a request.
-const MOST_HEADERS: usize = 64;
+pub(crate) const MOST_HEADERS: usize = 64;
 
 /// A request without a body.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use super::message::{LeadStep, Message, SeatRecord, Successor, Wish};
 use super::views::{Number, View};
 
 /// The most parity members of a group.
-const MOST_PARITIES: u64 = 2;
+pub const MOST_PARITIES: u64 = 2;
 /// The most often that a member is rebuilt.
 const MOST_LIVES: u64 = 1 << 30;
 /// The most files of a member.

@@ -37,6 +37,8 @@ pub mod state;
 pub mod stripes;
 pub mod views;
 
+pub use check::MOST_PARITIES;
+
 use crate::log::Event;
 use crate::member::Identity;
 use message::Message;

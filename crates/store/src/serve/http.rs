@@ -13,9 +13,9 @@ use crate::record::Milliseconds;
 use crate::tls::Stream;
 
 /// The most connections at a time.
-const MOST: usize = 64;
+pub(crate) const MOST: usize = 64;
 /// The time for a request and its response. [ms]
-const TIME: Milliseconds = 10_000;
+pub(crate) const TIME: Milliseconds = 10_000;
 
 #[derive(Debug)]
 struct HttpConnection {

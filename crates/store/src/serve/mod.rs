@@ -4,15 +4,15 @@ mod clients;
 mod clock;
 mod deferred;
 mod group;
-mod http;
+pub(crate) mod http;
 mod listeners;
 mod monitor;
 mod observability;
-mod outbox;
+pub(crate) mod outbox;
 mod pace;
 mod parity;
 mod peer_message;
-mod peers;
+pub(crate) mod peers;
 mod persistence;
 
 use std::io;
@@ -56,9 +56,9 @@ const SWEPT: usize = 256;
 /// How many records of a cleared table are dropped before clients are served again: less than a millisecond's work.
 const DROPPED: usize = 1_024;
 /// How long a client waits for another member. [ms]
-const LONGEST_WAIT_FOR_MEMBER: Milliseconds = 10_000;
+pub(crate) const LONGEST_WAIT_FOR_MEMBER: Milliseconds = 10_000;
 /// How long it waits while a large message is arriving, which may be its reply. [ms]
-const LONGEST_WITH_LARGE: Milliseconds = 60_000;
+pub(crate) const LONGEST_WITH_LARGE: Milliseconds = 60_000;
 /// How often clients are checked for timeouts. [ms]
 const TICK: Milliseconds = 1_000;
 /// How many new clients are accepted before the present ones are served.

@@ -10,7 +10,7 @@ use crate::large::Pieces;
 use crate::member::Subject;
 
 /// The most memory for messages that may be lost. A single one may be longer. [B]
-const MOST: usize = 64 << 20;
+pub(crate) const MOST: usize = 64 << 20;
 /// The overhead of a message beside its bytes. [B]
 const MESSAGE: usize = size_of::<(u64, Outgoing)>();
 

@@ -18,11 +18,11 @@ use crate::tls::{Acceptor, Connector, Stream};
 /// How much is read from a socket at a time. [B]
 const READ: usize = 64 << 10;
 /// A link that is not open after this time is closed. [ms]
-const TIME_TO_OPEN: Milliseconds = 5_000;
+pub(crate) const TIME_TO_OPEN: Milliseconds = 5_000;
 /// After this time a member that could not be reached is connected to again. [ms]
 const TIME_TO_RECONNECT: Milliseconds = 500;
 /// The most links that others have begun and not opened yet.
-const MOST_STRANGERS: usize = 64;
+pub(crate) const MOST_STRANGERS: usize = 64;
 /// Messages are sealed as long as less than this waits for a socket. The others can still be dropped, or sent by
 /// another socket. [B]
 const MOST_SEALED: usize = 256 << 10;

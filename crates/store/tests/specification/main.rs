@@ -6,6 +6,7 @@ mod commands;
 mod groups;
 mod histories;
 mod large_values;
+mod limits;
 mod link;
 mod messages;
 mod persistence;

@@ -2,11 +2,13 @@
 
 mod access;
 mod bench;
+mod configuration;
 mod drain;
 mod groups;
 mod observability;
 mod resize;
 mod serve;
+mod service_manager;
 mod status;
 
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -18,6 +20,7 @@ use quantities::Bytes;
 
 use super::CommandOutput;
 use super::failure::Failure;
+pub(super) use configuration::{Configuration, configured, schema};
 
 /// The longest file with a password that is read.
 const LONGEST_PASSWORD: Bytes = Bytes(4 << 10);
@@ -36,6 +39,7 @@ pub(super) struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Action {
     Bench(bench::Arguments),
+    Config(configuration::Arguments),
     Drain(drain::Arguments),
     Grow(resize::Grow),
     Serve(Box<serve::Arguments>),
@@ -44,9 +48,23 @@ enum Action {
 }
 
 impl Arguments {
+    /// Tells the command which options come from a file.
+    pub(super) fn configured_by(&mut self, configuration: Configuration) {
+        match &mut self.action {
+            Action::Serve(arguments) => arguments.configuration = Some(configuration),
+            Action::Bench(_)
+            | Action::Config(_)
+            | Action::Drain(_)
+            | Action::Grow(_)
+            | Action::Shrink(_)
+            | Action::Status(_) => {}
+        }
+    }
+
     pub(super) fn execute(self, json: bool) -> Result<CommandOutput, Failure> {
         match self.action {
             Action::Bench(arguments) => arguments.execute(json),
+            Action::Config(arguments) => arguments.execute(json),
             Action::Drain(arguments) => arguments.execute(json),
             Action::Grow(arguments) => arguments.execute(json),
             Action::Shrink(arguments) => arguments.execute(json),

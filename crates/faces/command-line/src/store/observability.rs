@@ -48,7 +48,7 @@ enum Place {
 /// A port, or an address with one.
 fn place(text: &str) -> Result<Place, String> {
     let port = text.parse().map(Place::Port);
-    port.or_else(|_| text.parse().map(Place::Address)).map_err(|_| "neither a port nor ADDRESS:PORT".to_owned())
+    port.or_else(|_| text.parse().map(Place::Address)).map_err(|_| "allowed is a port, or ADDRESS:PORT".to_owned())
 }
 
 impl Observability {

@@ -7,6 +7,7 @@ use ::store::journal::disk::{Data, Fsync, Recovered};
 use ::store::link::Secret;
 use ::store::member::{Durability, MOST_SERVERS, Policy, Role};
 use ::store::node::{Eviction, Settings};
+use ::store::parity::MOST_PARITIES;
 use ::store::resp::Limits;
 use ::store::serve::{Pool, Promise, Server, Tls};
 use clap::{Args, ValueEnum};
@@ -15,7 +16,9 @@ use quantities::{Bytes, Duration, ParseError};
 use serde_json::json;
 
 use super::access::ServerTls;
+use super::configuration::Configuration;
 use super::observability::Observability;
+use super::service_manager::ServiceManager;
 use super::{first_line, member_address};
 use crate::failure::{Failure, warn};
 use crate::quantity::{seconds, whole};
@@ -30,12 +33,8 @@ const TO_SLOTS_PORT: u16 = 15_000;
 const CHUNK: u64 = 256;
 /// After how long an unanswered request is sent again. [ms]
 const PATIENCE: u64 = 1_000;
-/// The most parity members of a group.
-const MOST_PARITY: u32 = 2;
 /// The least patience: a member reports four times within this time, so none is taken for lost sooner. [ms]
 const LEAST_PARITY_PATIENCE: u64 = 500;
-/// The largest value that may be allowed: that of Redis.
-const LARGEST_VALUE: Bytes = Bytes(512 << 20);
 
 /// Serve a table to Redis clients until interrupted
 ///
@@ -46,6 +45,8 @@ const LARGEST_VALUE: Bytes = Bytes(512 << 20);
 /// With `--join` it becomes a member of a pool, and stands by until another member has too many records. The table then
 /// spreads to it while it is served, and shrinks again as it empties. Clients may ask any member. Those that follow
 /// slots, as in Redis Cluster, find them by CLUSTER SLOTS and are redirected by MOVED.
+///
+/// All options can also be written in a file: `maquette store config` prints one.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:
   maquette store serve --port 6379 --max-memory 1GiB --evict
@@ -69,8 +70,24 @@ A store for other machines, too, with a password that only the owner of its file
 
 The same, encrypted:
   maquette store serve --bind 0.0.0.0 --password-file our.password \\
-      --tls-certificate our.pem --tls-key our.key")]
+      --tls-certificate our.pem --tls-key our.key
+
+The options in a file, by their names:
+  maquette store config > our.toml
+  maquette store serve --config our.toml")]
 pub(super) struct Arguments {
+    /// A file with options, in TOML, by the names that they have here. The command line wins over it.
+    #[arg(long, value_name = "FILE")]
+    pub(super) config: Option<PathBuf>,
+    #[arg(skip)]
+    pub(super) configuration: Option<Configuration>,
+    #[command(flatten)]
+    options: Options,
+}
+
+/// All that a store can be told, on the command line or in a file.
+#[derive(Args, Debug)]
+pub(super) struct Options {
     /// An address of this machine on which to listen; can be given several times. Other machines can reach any except
     /// those of the loopback. Other members, and clients that follow slots, can connect only to the first.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
@@ -126,7 +143,7 @@ pub(super) struct Arguments {
     #[arg(long, conflicts_with = "password_file")]
     unprotected: bool,
     /// The most clients at once.
-    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    #[arg(long, value_name = "N", default_value_t = Settings::default().most_clients)]
     max_clients: usize,
     /// The most memory that records may take. Commands that would need more are refused with an OOM error. 0 means any
     /// amount.
@@ -136,15 +153,30 @@ pub(super) struct Arguments {
     #[arg(long, requires = "max_memory")]
     evict: bool,
     /// The largest key or value allowed, at most 512 MiB.
-    #[arg(long, value_name = "BYTES", default_value = "512MiB", value_parser = memory)]
+    #[arg(
+        long,
+        value_name = "BYTES",
+        default_value = largest_value().to_string().replace(' ', ""),
+        value_parser = memory
+    )]
     max_value: Bytes,
     /// The time within which a client must give the password, in seconds or with a unit.
-    #[arg(long, value_name = "S", default_value = "60", value_parser = seconds)]
+    #[arg(long, value_name = "S", default_value = seconds_to_authenticate().to_string(), value_parser = seconds)]
     authenticate_within: Duration,
     #[command(flatten)]
     tls: ServerTls,
     #[command(flatten)]
     observability: Observability,
+}
+
+/// The largest value that may be allowed: that of Redis.
+fn largest_value() -> Bytes {
+    Bytes(Limits::default().argument as u64)
+}
+
+/// The usual time to give the password. [s]
+fn seconds_to_authenticate() -> u64 {
+    Settings::default().time_to_authenticate / 1_000
 }
 
 /// When what is kept is safe from a loss of power.
@@ -214,6 +246,16 @@ fn source_address(destination: SocketAddr) -> Option<IpAddr> {
 
 impl Arguments {
     pub(super) fn execute(self, as_json: bool) -> Result<CommandOutput, Failure> {
+        let Arguments { configuration, options, .. } = self;
+        options.serve(as_json).map_err(|failure| match configuration {
+            Some(configuration) => configuration.located(failure),
+            None => failure,
+        })
+    }
+}
+
+impl Options {
+    fn serve(self, as_json: bool) -> Result<CommandOutput, Failure> {
         let addresses: Vec<SocketAddr> = self.bind.iter().map(|&address| (address, self.port).into()).collect();
         let settings = self.settings()?;
         let (acceptor, with_members) = self.tls.secured()?;
@@ -239,7 +281,15 @@ impl Arguments {
             let (members, slots) = (server.own().address, server.own().clients);
             print(&json(&json!({"listening": clients, "members": members, "slots": slots, "http": pages})));
         }
-        server.serve(interrupt::requested)?;
+        let manager = ServiceManager::of_environment();
+        manager.is_ready(&server.addresses());
+        server.serve(|| {
+            let ends = interrupt::requested();
+            if ends {
+                manager.is_ending();
+            }
+            ends
+        })?;
         // SIGTERM is how a store is stopped in good order.
         let status = if server.has_left() || interrupt::was_terminated() { 0 } else { interrupt::status() };
         Ok(CommandOutput { text: String::new(), status })
@@ -321,7 +371,7 @@ impl Arguments {
     /// The losses that groups are to survive, if there is parity.
     fn promise(&self) -> Result<Option<Promise>, Failure> {
         let patience = self.parity_patience.picoseconds() / 1_000_000_000;
-        if self.parity > MOST_PARITY {
+        if u64::from(self.parity) > MOST_PARITIES {
             return Err(Failure::argument("--parity", self.parity, "0, 1 or 2"));
         }
         if patience < LEAST_PARITY_PATIENCE {
@@ -362,8 +412,8 @@ impl Arguments {
         if self.max_clients == 0 {
             return Err(Failure::argument("--max-clients", 0, "at least 1"));
         }
-        if self.max_value == Bytes(0) || self.max_value > LARGEST_VALUE {
-            return Err(Failure::argument("--max-value", self.max_value, format!("1B to {LARGEST_VALUE}")));
+        if self.max_value == Bytes(0) || self.max_value > largest_value() {
+            return Err(Failure::argument("--max-value", self.max_value, format!("1B to {}", largest_value())));
         }
         let limits = Limits { argument: self.max_value.0 as usize, ..Limits::default() };
         Ok(Settings {
