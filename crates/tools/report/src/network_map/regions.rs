@@ -201,8 +201,9 @@ impl<'a> RegionMap<'a> {
 
     fn title(&self, region: u32) -> String {
         let ([routers, nodes], loads) = (self.sizes[region as usize], &self.within[region as usize]);
-        let of = |load: &Load, where_: &str| {
-            (load.channels > 0).then(|| format!("; {where_}: {}", self.words(load))).unwrap_or_default()
+        let of = |load: &Load, place: &str| match load.channels {
+            0 => String::new(),
+            _ => format!("; {place}: {}", self.words(load)),
         };
         let (within, ends) = (of(&loads[0], "between them"), of(&loads[1], "to and from nodes"));
         let name = self.name(region);

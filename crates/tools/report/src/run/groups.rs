@@ -29,6 +29,9 @@ impl RankGroup {
     }
 }
 
+/// In what the ranks of a group are alike: their main activity, and the rank that they waited for.
+type Likeness = (Option<RankActivity>, Option<Rank>);
+
 /// How long each rank did each thing.
 type Sums = [[Duration; RankActivity::COUNT]];
 
@@ -38,7 +41,7 @@ pub(super) fn groups(sums: &Sums, trace: &Trace<'_>, makespan: Duration) -> Vec<
     let mut popular: BTreeMap<Rank, usize> = BTreeMap::new();
     longest.iter().flatten().for_each(|rank| *popular.entry(*rank).or_default() += 1);
     let enough = (sums.len() / 16).max(4);
-    let mut groups: BTreeMap<(Option<RankActivity>, Option<Rank>), Vec<(Duration, Rank)>> = BTreeMap::new();
+    let mut groups: BTreeMap<Likeness, Vec<(Duration, Rank)>> = BTreeMap::new();
     for (rank, sums) in zip(0.., sums) {
         let (doing, length) = main_activity(sums, makespan);
         let awaited = longest[rank as usize].filter(|awaited| popular[awaited] >= enough);
