@@ -62,6 +62,8 @@ pub struct SendStream {
     since: Time,
     /// How many packets were sent again.
     repeated: u64,
+    /// How often the timer ran out.
+    timeouts: u64,
 }
 
 /// When nothing arrives, one packet is sent again rather than all, or only a question: the answer tells which are
@@ -105,6 +107,7 @@ impl SendStream {
             no_room: false,
             since: Time::ZERO,
             repeated: 0,
+            timeouts: 0,
         }
     }
 
@@ -153,6 +156,11 @@ impl SendStream {
         self.repeated
     }
 
+    /// How often nothing arrived in time, so that the receiver was asked what it has.
+    pub const fn timeouts(&self) -> u64 {
+        self.timeouts
+    }
+
     /// Whether the receiver has reported that it has no room.
     pub const fn has_no_room(&self) -> bool {
         self.no_room
@@ -199,6 +207,7 @@ impl SendStream {
     /// Sends the base again if its time has come.
     pub fn wake(&mut self, now: Time) {
         if self.timer.is_some_and(|timer| timer <= now) {
+            self.timeouts += 1;
             self.round_trip.back_off();
             self.timer = Some(now + self.round_trip.timeout());
             self.question = match self.question {

@@ -184,6 +184,8 @@ pub struct MessagingStatistics {
     pub broadcast_memory: Vec<Bytes>,
     /// The sender and receiver of packets that were sent again, and how many.
     pub repeated: Vec<(Rank, Rank, u64)>,
+    /// How often nothing arrived in time at a sender, so that it asked its receiver what it has.
+    pub timeouts: u64,
 }
 
 /// What a channel did in a run.

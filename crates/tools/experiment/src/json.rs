@@ -82,7 +82,8 @@ fn job(job: &FinishedJob) -> Value {
 }
 
 fn critical_path(path: &CriticalPath) -> Value {
-    let parts = |parts: &Parts| parts.named().map(|(name, length)| (format!("{name}_ps"), json!(length.picoseconds())));
+    let parts =
+        |parts: &Parts| parts.each().map(|(part, length)| (format!("{}_ps", part.name()), json!(length.picoseconds())));
     let step = |step: &Step| {
         let mut object = json!({
             "rank": step.rank.0,

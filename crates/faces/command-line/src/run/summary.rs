@@ -10,6 +10,7 @@ use virtual_worlds::answer::{
     Answer, BackgroundStatistics, ChannelStatistics, Dropped, EthernetStatistics, MessagingStatistics,
     RouterStatistics, Unreceived,
 };
+use virtual_worlds::critical_path::Part;
 
 use experiment::{Finding, FinishedJob, FinishedRun, NOT_RECEIVED, place};
 use report::run::MessageTimes;
@@ -94,12 +95,12 @@ fn critical_path(ended: &FinishedRun) -> Vec<[String; 2]> {
     let (Some(path), Some(timeline)) = (&ended.critical_path, &ended.answer.timeline) else { return Vec::new() };
     let parts = path.parts();
     let whole = parts.sum().picoseconds().max(1) as f64;
-    let part = |(name, length): (&str, Duration)| {
+    let part = |(part, length): (Part, Duration)| {
         let share = 100.0 * length.picoseconds() as f64 / whole;
-        ["".to_owned(), format!("{name} {} ({share:.1}%)", rounded(length))]
+        ["".to_owned(), format!("{} {} ({share:.1}%)", part.name(), rounded(length))]
     };
     let mut rows = vec![["critical path".to_owned(), counted(path.steps.len(), "step")]];
-    rows.extend(parts.named().into_iter().filter(|(_, length)| !length.is_zero()).map(part));
+    rows.extend(parts.each().into_iter().filter(|(_, length)| !length.is_zero()).map(part));
     let times = MessageTimes::of(&timeline.messages);
     if times.count() > 0 {
         let [middle, most_of_all, most] = [50.0, 99.0, 100.0].map(|percent| rounded(times.at(percent)));

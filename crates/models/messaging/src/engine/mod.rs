@@ -180,6 +180,13 @@ impl Engine {
         messages + self.source.view(to).map_or(0, |view| view.repeated())
     }
 
+    /// How often nothing arrived in time from rank `to`.
+    pub fn timeouts_to(&self, to: Rank) -> u64 {
+        let peer = self.peers.get(to.0 as usize).and_then(Option::as_ref);
+        let messages = peer.map_or(0, |peer| peer.sender.window().timeouts());
+        messages + self.source.view(to).map_or(0, |view| view.timeouts())
+    }
+
     /// The state of this rank, which the next round looks at.
     fn touch_peer(&mut self, rank: Rank) -> Result<&mut Peer> {
         let size = self.size();

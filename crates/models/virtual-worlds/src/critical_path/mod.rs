@@ -146,22 +146,53 @@ pub struct Parts {
     pub waiting: Duration,
 }
 
+/// A part of the critical path's time: a field of [`Parts`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// [`Parts::overhead`].
+    Overhead,
+    /// [`Parts::latency`].
+    Latency,
+    /// [`Parts::bandwidth`].
+    Bandwidth,
+    /// [`Parts::contention`].
+    Contention,
+    /// [`Parts::computing`].
+    Computing,
+    /// [`Parts::waiting`].
+    Waiting,
+}
+
+impl Part {
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Part::Overhead => "overhead",
+            Part::Latency => "latency",
+            Part::Bandwidth => "bandwidth",
+            Part::Contention => "contention",
+            Part::Computing => "computing",
+            Part::Waiting => "waiting",
+        }
+    }
+}
+
 impl Parts {
-    /// The parts with their names.
-    pub const fn named(&self) -> [(&'static str, Duration); 6] {
+    /// The parts one by one, each with its length.
+    pub const fn each(&self) -> [(Part, Duration); 6] {
         [
-            ("overhead", self.overhead),
-            ("latency", self.latency),
-            ("bandwidth", self.bandwidth),
-            ("contention", self.contention),
-            ("computing", self.computing),
-            ("waiting", self.waiting),
+            (Part::Overhead, self.overhead),
+            (Part::Latency, self.latency),
+            (Part::Bandwidth, self.bandwidth),
+            (Part::Contention, self.contention),
+            (Part::Computing, self.computing),
+            (Part::Waiting, self.waiting),
         ]
     }
 
     /// The sum of the parts.
     pub fn sum(&self) -> Duration {
-        self.named().into_iter().map(|(_, length)| length).sum()
+        self.each().into_iter().map(|(_, length)| length).sum()
     }
 
     /// The parts of a message's stretch that took `length`; alone it takes `full`, and with an empty message `empty`, of

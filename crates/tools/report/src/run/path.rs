@@ -1,24 +1,24 @@
 //! The critical path: where its time went, and its steps.
 
-use std::iter::zip;
-
 use quantities::Time;
-use virtual_worlds::critical_path::{Cause, CriticalPath, Step};
+use virtual_worlds::critical_path::{Cause, CriticalPath, Part, Step};
 
 use super::{LONG, RunPage, SHORT, folded, measured, paragraph, percent, section, time};
 use crate::markup::{Element, element};
 use crate::terminal::{amount, rounded};
 use crate::{Cell, Table, fixed};
 
-/// The meaning of each part, in the order of the parts.
-const MEANINGS: [&str; 6] = [
-    "what processors do to send and to receive messages, were they empty",
-    "the rest of the time of empty messages without contention",
-    "the time added by their bytes",
-    "the time added by contention with other messages, in the network and at its ends",
-    "processors compute",
-    "other than for messages: ranks sleep, or have not begun",
-];
+/// What a part is.
+const fn meaning(part: Part) -> &'static str {
+    match part {
+        Part::Overhead => "what processors do to send and to receive messages, were they empty",
+        Part::Latency => "the rest of the time of empty messages without contention",
+        Part::Bandwidth => "the time added by their bytes",
+        Part::Contention => "the time added by contention with other messages, in the network and at its ends",
+        Part::Computing => "processors compute",
+        Part::Waiting => "other than for messages: ranks sleep, or have not begun",
+    }
+}
 
 impl RunPage<'_> {
     pub(super) fn critical_path(&self, path: &CriticalPath) -> Element {
@@ -81,7 +81,8 @@ impl RunPage<'_> {
 fn bar(path: &CriticalPath) -> Element {
     let parts = path.parts();
     let whole = parts.sum().picoseconds().max(1) as f64;
-    let drawn = parts.named().into_iter().filter(|(_, length)| !length.is_zero()).map(|(name, length)| {
+    let drawn = parts.each().into_iter().filter(|(_, length)| !length.is_zero()).map(|(part, length)| {
+        let name = part.name();
         let share = length.picoseconds() as f64 / whole;
         let width = format!("width:{}%", fixed(share * 100.0, 3));
         let piece = element("span").class(format!("part {name}")).attribute("style", width);
@@ -98,7 +99,8 @@ fn parts(path: &CriticalPath) -> Element {
     let parts = path.parts();
     let whole = parts.sum().picoseconds().max(1) as f64;
     let mut table = Table::of_figures(&["part", "time", "share", "meaning"]);
-    for ((name, length), meaning) in zip(parts.named(), MEANINGS) {
+    for (part, length) in parts.each() {
+        let name = part.name();
         let swatch = element("span").class(format!("swatch part {name}"));
         table.rows.push(vec![
             Cell::Element(
@@ -106,7 +108,7 @@ fn parts(path: &CriticalPath) -> Element {
             ),
             Cell::Measured(time(length)),
             Cell::Number(percent(length.picoseconds() as f64 / whole)),
-            Cell::Words(meaning.to_owned()),
+            Cell::Words(meaning(part).to_owned()),
         ]);
     }
     table.draw()

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use machines::model::{ChannelEnd, ChannelId, FlitNetwork};
 use quantities::{Bytes, Duration, Rank, Time};
 use virtual_worlds::answer::{Activity, EthernetStatistics, MessagingStatistics};
-use virtual_worlds::critical_path::{Cause, CriticalPath, Parts, Step};
+use virtual_worlds::critical_path::{Cause, CriticalPath, Part, Step};
 
 use super::{RunPage, percent};
 use crate::terminal::{amount, rounded};
@@ -15,7 +15,7 @@ use crate::terminal::{amount, rounded};
 /// A channel that is busy for this share of a run has hardly room for more.
 const BUSY: f64 = 0.6;
 /// A part of the critical path is worth a sentence from this share of the makespan on.
-const WORTH_TELLING: f64 = 0.15;
+const WORTH_A_SENTENCE: f64 = 0.15;
 /// A rank that computes this many times as long as the mean of all is slow.
 const SLOW: f64 = 1.25;
 
@@ -36,21 +36,21 @@ struct Reason {
 impl RunPage<'_> {
     /// Why the run took as long as its critical path.
     pub(super) fn why(&self, path: &CriticalPath) -> Option<Why> {
-        let parts = path.parts();
-        let mut named = parts.named();
-        named.sort_by_key(|(_, length)| Reverse(*length));
-        let [(_, most), (next_name, next), ..] = named;
+        let mut parts = path.parts().each();
+        parts.sort_by_key(|(_, length)| Reverse(*length));
+        let [(largest, most), (second, next), ..] = parts;
         if most.is_zero() {
             return None;
         }
-        let reason = self.reason(path, &parts, most);
+        let reason = self.reason(path, largest, most);
         let share = next.seconds() / self.makespan_seconds();
-        let next = (share >= WORTH_TELLING).then(|| {
-            let again = (next_name == "contention").then(|| self.in_repeated(path)).flatten();
-            let again =
-                again.map(|again| format!(", {} of it in messages whose packets were sent again", rounded(again)));
-            let again = again.unwrap_or_default();
-            format!("Next on the critical path is {next_name}: {} ({}){again}. ", rounded(next), percent(share))
+        let next = (share >= WORTH_A_SENTENCE).then(|| {
+            let again = (second == Part::Contention).then(|| self.in_repeated(path)).flatten();
+            let again = again
+                .map(|again| format!(", {} of it between ranks whose packets were sent again", rounded(again)))
+                .unwrap_or_default();
+            let name = second.name();
+            format!("Next on the critical path is {name}: {} ({}){again}. ", rounded(next), percent(share))
         });
         let most = percent(most.seconds() / self.makespan_seconds());
         let help = format!("What would help: {}; the most to be won by it is {most} of the makespan.", reason.help);
@@ -71,44 +71,32 @@ impl RunPage<'_> {
     }
 
     /// The reason of the largest part, whose length is `most`.
-    fn reason(&self, path: &CriticalPath, parts: &Parts, most: Duration) -> Reason {
+    fn reason(&self, path: &CriticalPath, largest: Part, most: Duration) -> Reason {
         let messages = MessagesOfPath::of(path);
-        if parts.contention == most {
-            self.contention(path, most)
-        } else if parts.bandwidth == most {
-            self.bytes(path, &messages, most)
-        } else if parts.latency == most {
-            let each = messages.each(most);
-            Reason {
+        let (count, each) = (messages.count, messages.each(most));
+        let whole = self.length_and_share(most);
+        match largest {
+            Part::Contention => self.contention(path, most),
+            Part::Bandwidth => self.bytes(path, &messages, most),
+            Part::Latency => Reason {
                 bound: format!(
-                    "The number of steps bounds this run: {} messages follow one another, and their latency takes {}, \
-                     {each} each.",
-                    messages.count,
-                    self.length_and_share(most),
+                    "The number of steps bounds this run: {count} messages follow one another, and their latency takes \
+                     {whole}, {each} each.",
                 ),
                 help: "an algorithm with fewer steps, or ranks placed nearer to each other".to_owned(),
-            }
-        } else if parts.overhead == most {
-            let each = messages.each(most);
-            Reason {
+            },
+            Part::Overhead => Reason {
                 bound: format!(
-                    "What processors do for messages bounds this run: {} messages follow one another, and to send and \
-                     receive them takes {}, {each} each, however short they are.",
-                    messages.count,
-                    self.length_and_share(most),
+                    "What processors do for messages bounds this run: {count} messages follow one another, and to send \
+                     and receive them takes {whole}, {each} each, however short they are.",
                 ),
                 help: "fewer messages, each with more in it".to_owned(),
-            }
-        } else if parts.computing == most {
-            self.computing(most)
-        } else {
-            Reason {
-                bound: format!(
-                    "Ranks that wait on purpose, or begin late, bound this run: {}.",
-                    self.length_and_share(most)
-                ),
+            },
+            Part::Computing => self.computing(most),
+            Part::Waiting => Reason {
+                bound: format!("Ranks that wait on purpose, or begin late, bound this run: {whole}."),
                 help: "to let them begin or go on earlier".to_owned(),
-            }
+            },
         }
     }
 
@@ -243,9 +231,11 @@ impl RunPage<'_> {
         let lost = dropped.lost + dropped.at_switch + dropped.at_ring;
         Some(Reason {
             bound: format!(
-                "Packets that were sent again bound this run: {lost} of {} frames were lost, {packets} packets were sent \
-                 again, mostly after a timeout, and messages between these ranks were late by {} of the critical path.",
+                "Packets that were sent again bound this run: {lost} of {} frames were lost, {} timeouts ran out, \
+                 {packets} packets were sent again, and between these ranks messages were late by {} of the critical \
+                 path.",
                 ethernet.sent,
+                messaging.timeouts,
                 self.length_and_share(again),
             ),
             help: "fewer losses, a shorter timeout, or sending again only what was lost ([ethernet.messaging])"

@@ -62,12 +62,18 @@ impl Setting<'_> {
         messengers: impl IntoIterator<Item = &'run Messenger<Port<'run, Datagram>>>,
         broadcast_memory: Vec<Bytes>,
     ) -> MessagingStatistics {
-        let repeated = messengers.into_iter().flat_map(|messenger| {
+        let (mut repeated, mut timeouts) = (Vec::new(), 0);
+        for messenger in messengers {
             let (from, engine) = (messenger.rank(), messenger.engine());
-            let to = |to| Some((from, to, engine.repeated_to(to))).filter(|(_, _, count)| *count > 0);
-            (0..self.ranks).map(Rank).filter_map(to).collect::<Vec<_>>()
-        });
-        MessagingStatistics { parameters: self.parameters, broadcast_memory, repeated: repeated.collect() }
+            for to in (0..self.ranks).map(Rank) {
+                timeouts += engine.timeouts_to(to);
+                let count = engine.repeated_to(to);
+                if count > 0 {
+                    repeated.push((from, to, count));
+                }
+            }
+        }
+        MessagingStatistics { parameters: self.parameters, broadcast_memory, repeated, timeouts }
     }
 
     /// The answer of the run, in which the ranks finished at `finish`.
