@@ -14,14 +14,9 @@ FigureName = Literal["map", "timeline", "path"]
 class Figure:
     """A figure for a slide: a notebook shows it, and :meth:`savefig` writes it, as figures of matplotlib do."""
 
-    def __init__(self, ended: _maquette.Ended, name: FigureName | None) -> None:
-        self._ended = ended
-        self._name = name
-
-    @property
-    def svg(self) -> str:
-        """The figure as SVG."""
-        return self._ended.figure(self._name) or ""
+    def __init__(self, svg: str) -> None:
+        #: The figure as SVG.
+        self.svg = svg
 
     def savefig(self, path: str | os.PathLike[str]) -> None:
         """Write it to a file.
@@ -38,10 +33,7 @@ class Figure:
         OSError
             If it cannot be written.
         """
-        self._ended.write_figure(self._name, os.fspath(path))
+        _maquette.write_picture(self.svg, os.fspath(path))
 
     def _repr_svg_(self) -> str:
         return self.svg
-
-    def __repr__(self) -> str:
-        return f"<maquette.Figure {self._name or 'of what says most'}>"

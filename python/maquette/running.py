@@ -167,10 +167,8 @@ class Run(Generic[Returned]):
         ValueError
             If there is no such figure, or a map where the machine has no network.
         """
-        ended = self._ended
-        if ended.figure(name) is None:
-            ended = self._run_again("timeline")
-        return Figure(ended, name)
+        svg = self._ended.figure(name)
+        return Figure(svg if svg is not None else self._run_again("timeline").figure(name) or "")
 
     def to_dict(self) -> dict[str, Any]:
         """All that was counted.

@@ -64,7 +64,7 @@ mod _maquette {
     #[pymodule_export]
     use crate::request::Verb;
     #[pymodule_export]
-    use crate::run::{Ended, run_experiment, run_named, run_own};
+    use crate::run::{Ended, run_experiment, run_named, run_own, write_picture};
     #[pymodule_export]
     use crate::store::StoreClient;
     #[pymodule_export]

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use collectives::agreement::Unfinished;
 use experiment::catalogue::Choice;
-use experiment::{EngineName, Error, Experiment, FigureName, OwnProgram, PictureFormat, Recording, TableName};
+use experiment::{EngineName, Error, Experiment, FigureName, OwnProgram, Recording, TableName};
 use formats::output::files;
 use machines::model::Machine as Model;
 use pyo3::exceptions::PyValueError;
@@ -32,18 +32,6 @@ pub struct Ended {
 }
 
 impl Ended {
-    /// A figure, as a file of this format; None if it needs a timeline, which was not recorded.
-    fn drawn(&self, py: Python<'_>, name: Option<&str>, format: PictureFormat) -> PyResult<Option<Vec<u8>>> {
-        let by_name = |name| quantities::by_name(name, &FigureName::all(), FigureName::name);
-        let name = name.map(by_name).transpose();
-        let name = name.map_err(|error| PyValueError::new_err(format!("figure: {error}")))?;
-        if self.ended.answer.timeline.is_none() && name != Some(FigureName::Map) {
-            return Ok(None);
-        }
-        let picture = py.detach(|| self.ended.picture(name, format)).map_err(|error| of_experiment(&error))?;
-        Ok(Some(picture))
-    }
-
     /// When each rank ended, on the clock of the run.
     fn finish(&self) -> &[Time] {
         match &self.ended.jobs[..] {
@@ -132,18 +120,13 @@ impl Ended {
     /// A figure for a slide, as SVG: the one called `name`, or the one that says most. None if it needs a timeline, which
     /// was not recorded.
     fn figure(&self, py: Python<'_>, name: Option<&str>) -> PyResult<Option<String>> {
-        let picture = self.drawn(py, name, PictureFormat::Svg)?;
-        Ok(picture.map(|picture| String::from_utf8_lossy(&picture).into_owned()))
-    }
-
-    /// Writes that figure to the file `path`, whose name ends in `.svg` or `.png`.
-    fn write_figure(&self, py: Python<'_>, name: Option<&str>, path: PathBuf) -> PyResult<()> {
-        let format = PictureFormat::of(&path).map_err(|error| of_experiment(&error))?;
-        if let Some(picture) = self.drawn(py, name, format)? {
-            files::forget();
-            py.detach(|| self.ended.write_picture(&picture, &path)).map_err(|error| of_experiment(&error))?;
+        let by_name = |name| quantities::by_name(name, &FigureName::all(), FigureName::name);
+        let name = name.map(by_name).transpose();
+        let name = name.map_err(|error| PyValueError::new_err(format!("figure: {error}")))?;
+        if self.ended.answer.timeline.is_none() && name != Some(FigureName::Map) {
+            return Ok(None);
         }
-        Ok(())
+        py.detach(|| self.ended.figure(name)).map(Some).map_err(|error| of_experiment(&error))
     }
 
     /// The table called `name`, as an Arrow stream; None if it was not recorded.
@@ -153,6 +136,13 @@ impl Ended {
         let stream = py.detach(|| self.ended.table(name)).map_err(|error| of_experiment(&error))?;
         Ok(stream.map(|stream| PyBytes::new(py, &stream)))
     }
+}
+
+/// Writes a figure, which is SVG, to the file `path`, whose name ends in `.svg` or `.png`.
+#[pyfunction]
+pub fn write_picture(py: Python<'_>, svg: &str, path: PathBuf) -> PyResult<()> {
+    files::forget();
+    py.detach(|| experiment::write_picture(svg, &path)).map_err(|error| of_experiment(&error))
 }
 
 /// How a program runs, whether of the catalogue or the user's.

@@ -37,7 +37,7 @@ pub use jobs::FinishedJob;
 pub use json::place;
 pub use machine::{MachineChoice, PostalModel, Setting};
 pub use own::{Own, OwnProgram};
-pub use page::PictureFormat;
+pub use page::write_picture;
 pub use prepared::{AnyJob, Finding, NOT_RECEIVED, Notes, Outcome, Prepared, Ready, Simulates};
 pub use provenance::{Provenance, build, name_build};
 pub use report::run::FigureName;

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use formats::output::WholeFile;
+use report::painted;
 use report::run::{FigureName, Job, RunPage};
 use virtual_worlds::critical_path::CriticalPath;
 use virtual_worlds::flit::world::Options;
@@ -12,7 +13,7 @@ use crate::{Error, FinishedRun};
 
 /// The format of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PictureFormat {
+pub(crate) enum PictureFormat {
     /// Lines and letters, which stay sharp at any size.
     Svg,
     /// Pixels.
@@ -21,22 +22,24 @@ pub enum PictureFormat {
 
 impl PictureFormat {
     /// Its name, which is also the ending of its files.
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             PictureFormat::Svg => "svg",
             PictureFormat::Png => "png",
         }
     }
 
-    /// The format of the file `path`, by its ending.
+    /// A figure, `svg`, as the content of a file of this format.
     ///
     /// # Errors
-    /// Another ending.
-    pub fn of(path: &Path) -> Result<PictureFormat, Error> {
-        let formats = [PictureFormat::Svg, PictureFormat::Png];
-        let is_it = |format: &PictureFormat| format.check(path).is_ok();
-        let unknown = || Error::parameter("path", path.display(), "a name that ends in .svg or .png");
-        formats.into_iter().find(is_it).ok_or_else(unknown)
+    /// One that can't be painted.
+    pub(crate) fn content(self, svg: &str) -> Result<Vec<u8>, Error> {
+        match self {
+            PictureFormat::Svg => Ok(svg.as_bytes().to_vec()),
+            PictureFormat::Png => {
+                painted(svg).map_err(|problem| Error::parameter("png", problem, "a figure that can be painted"))
+            }
+        }
     }
 
     /// Checks that the file `path` has its ending.
@@ -46,6 +49,17 @@ impl PictureFormat {
         }
         Err(Error::parameter(self.name(), path.display(), format!("a name that ends in .{}", self.name())))
     }
+}
+
+/// Writes a figure, `svg`, to the file `path`, whose name ends in `.svg` or `.png`.
+///
+/// # Errors
+/// Another ending; a figure that can't be painted; a file that can't be written.
+pub fn write_picture(svg: &str, path: &Path) -> Result<(), Error> {
+    let formats = [PictureFormat::Svg, PictureFormat::Png];
+    let unknown = || Error::parameter("path", path.display(), "a name that ends in .svg or .png");
+    let format = formats.into_iter().find(|format| format.check(path).is_ok()).ok_or_else(unknown)?;
+    Ok(WholeFile::create(path)?.fill(&format.content(svg)?)?)
 }
 
 impl FinishedRun {
@@ -91,37 +105,19 @@ impl FinishedRun {
         Ok(file.fill(self.page()?.as_bytes())?)
     }
 
-    /// A figure of it for a slide, the one that says most by default, as a file of this format.
+    /// A figure of it for a slide, the one that says most by default, as SVG.
     ///
     /// # Errors
-    /// Those of [`FinishedRun::find_critical_path`]; a figure that it lacks; one that can't be painted.
-    pub fn picture(&self, name: Option<FigureName>, format: PictureFormat) -> Result<Vec<u8>, Error> {
+    /// Those of [`FinishedRun::find_critical_path`]; a figure that it lacks.
+    pub fn figure(&self, name: Option<FigureName>) -> Result<String, Error> {
         let path = self.find_critical_path()?;
         let page = self.run_page(path.as_ref());
+        let figure = name.or_else(|| page.best_figure()).and_then(|name| page.figure(name));
         let missing = || {
-            let found = name.map_or("none", FigureName::name);
-            Error::parameter(
-                "figure",
-                found,
-                "a map if the machine has a network, and others if a timeline was recorded",
-            )
+            let allowed = "map if the machine has a network of routers, timeline and path if a timeline was recorded";
+            Error::parameter("figure", name.map_or("none", FigureName::name), allowed)
         };
-        let name = name.or_else(|| page.best_figure()).ok_or_else(missing)?;
-        let figure = page.figure(name).ok_or_else(missing)?;
-        match format {
-            PictureFormat::Svg => Ok(figure.svg().into_bytes()),
-            PictureFormat::Png => {
-                figure.png().map_err(|problem| Error::parameter("png", problem, "a figure that can be painted"))
-            }
-        }
-    }
-
-    /// Writes a picture to the file `path`.
-    ///
-    /// # Errors
-    /// A file that can't be written.
-    pub fn write_picture(&self, picture: &[u8], path: &Path) -> Result<(), Error> {
-        Ok(WholeFile::create(path)?.fill(picture)?)
+        Ok(figure.ok_or_else(missing)?.svg())
     }
 
     fn run_page<'run>(&'run self, path: Option<&'run CriticalPath>) -> RunPage<'run> {

@@ -38,15 +38,14 @@ struct Files {
     packets: Option<Packets>,
     timeline: Option<WholeFile>,
     report: Option<WholeFile>,
-    pictures: Vec<Picture>,
+    pictures: Pictures,
 }
 
-/// The file of a figure, and its format.
-struct Picture {
-    format: PictureFormat,
-    file: WholeFile,
-    /// The figure; the one that says most, if none is named.
-    name: Option<FigureName>,
+/// A figure in several files, each with its format.
+struct Pictures {
+    /// Which; the one that says most, if none is named.
+    figure: Option<FigureName>,
+    files: Vec<(PictureFormat, WholeFile)>,
 }
 
 /// The memory of the record of a message with its send and its receive, until it is analysed. [B]
@@ -68,7 +67,7 @@ pub struct Run<P: Simulates + ?Sized = dyn Ready> {
     packets: Option<Packets>,
     timeline: Option<WholeFile>,
     report: Option<WholeFile>,
-    pictures: Vec<Picture>,
+    pictures: Pictures,
     critical_path: bool,
 }
 
@@ -234,7 +233,7 @@ impl Experiment {
         Checked { engine, packets, provenance }: Checked,
     ) -> Result<Run<P>, Error> {
         let Files { packets, timeline, report, pictures } = self.write.begin(packets, &machine)?;
-        let critical_path = self.write.critical_path || report.is_some() || !pictures.is_empty();
+        let critical_path = self.write.critical_path || report.is_some() || !pictures.files.is_empty();
         let options = Options {
             engine: engine.unwrap_or(EngineName::Fast).kind(),
             seed: self.seed(),
@@ -284,7 +283,7 @@ impl Outputs {
         Ok(Files { packets, timeline, report: file(&self.report)?, pictures: self.begin_pictures(machine)? })
     }
 
-    fn begin_pictures(&self, machine: &Machine) -> Result<Vec<Picture>, Error> {
+    fn begin_pictures(&self, machine: &Machine) -> Result<Pictures, Error> {
         let paths = [(PictureFormat::Svg, &self.svg), (PictureFormat::Png, &self.png)];
         if let (Some(name), [(_, None), (_, None)]) = (self.figure, paths) {
             return Err(Error::parameter("figure", name.name(), "a figure together with svg or png, the file for it"));
@@ -293,13 +292,13 @@ impl Outputs {
             let allowed = "timeline or path: the machine has no network of routers";
             return Err(Error::parameter("figure", FigureName::Map.name(), allowed));
         }
-        let mut pictures = Vec::new();
+        let mut files = Vec::new();
         for (format, path) in paths {
             let Some(path) = path else { continue };
             format.check(path)?;
-            pictures.push(Picture { format, file: WholeFile::create(path)?, name: self.figure });
+            files.push((format, WholeFile::create(path)?));
         }
-        Ok(pictures)
+        Ok(Pictures { figure: self.figure, files })
     }
 }
 
@@ -395,8 +394,11 @@ impl<P: Simulates + ?Sized> Run<P> {
         if let Some(file) = report {
             file.fill(ended.page()?.as_bytes())?;
         }
-        for Picture { format, file, name } in pictures {
-            file.fill(&ended.picture(name, format)?)?;
+        if !pictures.files.is_empty() {
+            let svg = ended.figure(pictures.figure)?;
+            for (format, file) in pictures.files {
+                file.fill(&format.content(&svg)?)?;
+            }
         }
         Ok((results, ended))
     }
@@ -408,9 +410,9 @@ impl<P: Simulates + ?Sized> Run<P> {
         if record > LARGEST_RECORD {
             let found = format!("{messages} messages, of which the record would take {}", amount(record));
             let allowed = format!("a run whose record takes at most {}", amount(LARGEST_RECORD));
-            let requested = match (&self.report, &self.pictures[..], self.critical_path) {
+            let requested = match (&self.report, &self.pictures.files[..], self.critical_path) {
                 (Some(_), _, _) => "report",
-                (None, [picture, ..], _) => picture.format.name(),
+                (None, [(format, _), ..], _) => format.name(),
                 (None, [], true) => "critical_path",
                 (None, [], false) => "timeline",
             };

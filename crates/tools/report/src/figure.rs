@@ -44,10 +44,10 @@ pub struct Figure {
 
 /// A drawing of a figure.
 #[derive(Debug)]
-pub struct FigureDrawing(Kind);
+pub struct FigureDrawing(Fitting);
 
 #[derive(Debug)]
-enum Kind {
+enum Fitting {
     /// A drawing of this size that keeps its proportions.
     Fixed(Element, [f64; 2]),
     /// One that fills the room that it is given; the number is its share of the height.
@@ -57,12 +57,12 @@ enum Kind {
 impl FigureDrawing {
     /// A drawing, an `svg` element, of this width and height.
     pub(super) fn fixed(drawing: Element, size: [f64; 2]) -> FigureDrawing {
-        FigureDrawing(Kind::Fixed(drawing, size))
+        FigureDrawing(Fitting::Fixed(drawing, size))
     }
 
     /// A plane, with this share of the height.
     pub(super) fn filling(plane: Plane, share: f64) -> FigureDrawing {
-        FigureDrawing(Kind::Filling(plane, share))
+        FigureDrawing(Fitting::Filling(plane, share))
     }
 }
 
@@ -104,21 +104,21 @@ impl Figure {
         out.push('\n');
         out
     }
+}
 
-    /// The figure as a PNG file, of twice as many pixels each way.
-    ///
-    /// # Errors
-    /// A drawing that cannot be painted, in words.
-    pub fn png(self) -> Result<Vec<u8>, String> {
-        let mut fonts = fontdb::Database::new();
-        FONTS.iter().for_each(|font| fonts.load_font_data(font.to_vec()));
-        let options = Options { font_family: "DejaVu Sans".to_owned(), fontdb: Arc::new(fonts), ..Options::default() };
-        let tree = Tree::from_str(&self.svg(), &options).map_err(|error| error.to_string())?;
-        let size = [WIDTH, HEIGHT].map(|length| (length as f32 * SCALE) as u32);
-        let mut pixels = Pixmap::new(size[0], size[1]).ok_or("a picture without pixels")?;
-        resvg::render(&tree, Transform::from_scale(SCALE, SCALE), &mut pixels.as_mut());
-        pixels.encode_png().map_err(|error| error.to_string())
-    }
+/// A figure that was written as SVG, as a PNG file of twice as many pixels each way.
+///
+/// # Errors
+/// A drawing that cannot be painted, in words.
+pub fn painted(svg: &str) -> Result<Vec<u8>, String> {
+    let mut fonts = fontdb::Database::new();
+    FONTS.iter().for_each(|font| fonts.load_font_data(font.to_vec()));
+    let options = Options { font_family: "DejaVu Sans".to_owned(), fontdb: Arc::new(fonts), ..Options::default() };
+    let tree = Tree::from_str(svg, &options).map_err(|error| error.to_string())?;
+    let size = [WIDTH, HEIGHT].map(|length| (length as f32 * SCALE) as u32);
+    let mut pixels = Pixmap::new(size[0], size[1]).ok_or("a picture without pixels")?;
+    resvg::render(&tree, Transform::from_scale(SCALE, SCALE), &mut pixels.as_mut());
+    pixels.encode_png().map_err(|error| error.to_string())
 }
 
 /// The drawings one below the other.
@@ -129,10 +129,10 @@ fn drawn(drawings: Vec<FigureDrawing>, area: Area) -> Vec<Element> {
     let mut all = Vec::new();
     for FigureDrawing(drawing) in drawings {
         match drawing {
-            Kind::Fixed(drawing, size) => {
+            Fitting::Fixed(drawing, size) => {
                 all.push(fitted(drawing, size, area));
             }
-            Kind::Filling(plane, share) => {
+            Fitting::Filling(plane, share) => {
                 let height = (area.height - gaps) * share;
                 all.push(plane.on_paper(Area { top, height, ..area }));
                 top += height + gap;
@@ -281,4 +281,59 @@ pub(super) fn bar_with_words(pieces: &[(String, f64, String)]) -> FigureDrawing 
     let height = 130.0 + 38.0 * pieces.len() as f64;
     let drawing = element("svg").attribute("viewBox", format!("0 0 {} {}", fixed(width, 0), fixed(height, 0)));
     FigureDrawing::fixed(drawing.children(drawn), [width, height])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figure() -> Figure {
+        let critical = element("path").class("critical").attribute("d", "M0 0.5L10 1.5");
+        let cells = element("path").class("stretch waiting").attribute("d", "M0 0.5h4");
+        let plane = Plane {
+            summary: String::new(),
+            level: ("time [us]".to_owned(), vec![(0.0, "0".to_owned()), (0.5, "5".to_owned())]),
+            upright: ("rank".to_owned(), vec![(0.25, "0".to_owned()), (0.75, "1".to_owned())]),
+            size: [10, 2],
+            height: None,
+            content: vec![cells, critical],
+        };
+        Figure {
+            title: "all-reduce <on> a machine".to_owned(),
+            caption: "word ".repeat(60),
+            keys: (0..30).map(|number| ("key waiting".to_owned(), format!("number {number}"))).collect(),
+            drawings: vec![FigureDrawing::filling(plane, 1.0)],
+        }
+    }
+
+    /// The numbers of an attribute, wherever it stands.
+    fn numbers(svg: &str, attribute: &str) -> Vec<f64> {
+        let begin = format!(" {attribute}=\"");
+        let starts = svg.split(&begin).skip(1);
+        starts.filter_map(|text| text.split('"').next()?.parse().ok()).collect()
+    }
+
+    #[test]
+    fn everything_lies_within_the_frame_and_has_its_style() {
+        let svg = figure().svg();
+        assert!(numbers(&svg, "x").iter().all(|x| (0.0..=WIDTH).contains(x)), "{svg}");
+        assert!(numbers(&svg, "y").iter().all(|y| (0.0..=HEIGHT).contains(y)), "{svg}");
+        assert!(numbers(&svg, "height").iter().all(|height| *height > 0.0), "{svg}");
+        assert!(!svg.contains("var(") && svg.contains("stroke=\"#a3251b\""), "{svg}");
+    }
+
+    #[test]
+    fn the_pixels_are_the_same_each_time_and_show_something() {
+        let pixels = painted(&figure().svg()).unwrap();
+        assert_eq!(pixels, painted(&figure().svg()).unwrap());
+        let picture = Pixmap::decode_png(&pixels).unwrap();
+        assert_eq!([picture.width(), picture.height()], [2_560, 1_440]);
+        let paper = picture.pixels()[0];
+        assert!(picture.pixels().iter().filter(|pixel| **pixel != paper).count() > 10_000);
+    }
+
+    #[test]
+    fn a_line_across_a_plane_is_stretched_with_it() {
+        assert_eq!(moved("M0 0.5L10 1.5", (100.0, 50.0), (7.0, 3.0)), "M7.0 28.0L1007.0 78.0");
+    }
 }

@@ -26,7 +26,7 @@ pub mod terminal;
 
 pub use axis::{Axis, Scale};
 pub use bar_chart::{BarChart, BarSeries};
-pub use figure::Figure;
+pub use figure::{Figure, painted};
 pub use figure_page::FigurePage;
 pub use legend::{Mark, STYLES, bar_legend, legend};
 pub use line_chart::{LineChart, Series};

@@ -19,21 +19,12 @@ pub fn machine_page(machine: &Machine) -> String {
             routers: Sparse::filled(RouterStatistics::default(), routers),
             ..Answer::default()
         };
-        let map = NetworkMap {
-            title: "",
-            network,
-            answer: &answer,
-            hottest_channel: 1.0,
-            hottest_router: 1.0,
-            shows: ChannelShading::Nothing,
-            job_of: &[],
-            within: None,
-        };
-        let regions = RegionMap::new(network, &answer, ChannelShading::Nothing, &[]);
-        let is_readable = NetworkMap::is_readable(network);
-        let map = if is_readable { map.draw() } else { regions.draw() };
-        sections.push(element("div").class("scrolls").attribute("tabindex", "0").child(map));
-        if !is_readable {
+        let scrolls = |map| element("div").class("scrolls").attribute("tabindex", "0").child(map);
+        if NetworkMap::is_readable(network) {
+            sections.push(scrolls(NetworkMap::of(network, &answer, ChannelShading::Nothing, &[]).draw()));
+        } else {
+            let regions = RegionMap::new(network, &answer, ChannelShading::Nothing, &[]);
+            sections.push(scrolls(regions.draw()));
             sections.push(element("div").class("opened").children(regions.opened()));
         }
     }

@@ -1,9 +1,10 @@
 //! The sizes and links of the topologies, as the papers give them.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use maquette_machines::Description;
-use maquette_machines::model::{ChannelEnd, FlitNetwork, Interconnect, RouterId};
+use maquette_machines::model::{ChannelEnd, FlitNetwork, Interconnect, Regions, RouterId};
 
 fn network(text: &str) -> FlitNetwork {
     let rest = "\n[channels]\nrate = \"10 MB/s\"\n[routers]\nrouting_delay = \"100 ns\"\n[packet]\npayload = 128\nheader = 2\n";
@@ -238,5 +239,36 @@ fn the_groups_of_a_topology_are_known() {
         ("[topology.star]\nnodes = 8", None),
     ] {
         assert_eq!(network(topology).group, group, "{topology}");
+    }
+}
+
+/// Every topology says which routers belong together: a drawing of however many routers has regions that a person can
+/// take in, each with a name of its own, some routers, and a place of its own.
+#[test]
+fn the_regions_of_a_topology_are_few_and_have_all_routers() {
+    for topology in [
+        "[topology.mesh]\nsides = [8, 8]",
+        "[topology.mesh]\nsides = [100, 37]",
+        "[topology.torus]\nsides = [8, 8, 8]",
+        "[topology.torus]\nsides = [3, 5, 7, 9]",
+        "[topology.mesh_of_clos]\nheight = 3\nmesh_stages = 1",
+        "[topology.mesh_of_clos]\nheight = 5\nmesh_stages = 4",
+        "[topology.clos]\nheight = 3",
+        "[topology.fat_tree]\narity = 2\nlevels = 11",
+        "[topology.fat_tree]\narity = 16\nlevels = 3\nsubtrees = 8\nparents = [8, 4]",
+        "[routing]\nrule = \"up-down\"\n[topology.dragonfly]\nnodes = 2\nrouters = 16\nglobal_links = 8",
+        "[topology.star]\nnodes = 8",
+        "[topology.graph]\nrouters = [{ name = \"a\", nodes = 1 }, { name = \"b\" }]\nlinks = [{ between = [\"a\", \"b\"] }]",
+    ] {
+        let network = network(topology);
+        let Regions { list, of_router } = &network.regions;
+        assert!(list.len() <= Regions::MOST as usize, "{topology}: {}", list.len());
+        assert_eq!(of_router.len(), network.routers.len(), "{topology}");
+        let used: BTreeSet<u32> = of_router.iter().copied().collect();
+        assert_eq!(used, (0..list.len() as u32).collect(), "{topology}: each has routers");
+        let names: BTreeSet<&str> = list.iter().map(|region| region.name.as_str()).collect();
+        let places: BTreeSet<[u32; 2]> =
+            list.iter().map(|region| [region.position.0.to_bits(), region.position.1.to_bits()]).collect();
+        assert_eq!([names.len(), places.len()], [list.len(); 2], "{topology}");
     }
 }

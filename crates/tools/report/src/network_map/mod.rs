@@ -68,7 +68,18 @@ pub struct NetworkMap<'a> {
 /// Up to this many channels between routers, a person can tell them apart.
 const READABLE_CHANNELS: usize = 800;
 
-impl NetworkMap<'_> {
+impl<'a> NetworkMap<'a> {
+    /// The map of a network and what happened on it, without a title, on the scale from 0 to 100 percent.
+    pub const fn of(
+        network: &'a FlitNetwork,
+        answer: &'a Answer,
+        shows: ChannelShading,
+        job_of: &'a [Option<usize>],
+    ) -> NetworkMap<'a> {
+        let (hottest_channel, hottest_router) = (1.0, 1.0);
+        NetworkMap { title: "", network, answer, hottest_channel, hottest_router, shows, job_of, within: None }
+    }
+
     /// Whether a person can read the map of all of `network`. If not, [`RegionMap`] shows it.
     pub fn is_readable(network: &FlitNetwork) -> bool {
         let is_divided = network.regions.list.len() > 2 && network.regions.list.len() < network.routers.len();

@@ -1,7 +1,7 @@
 //! A map of a network too large to draw channel by channel: its regions as boxes, and a bundle for all channels from
 //! one region to another.
 //!
-//! What runs across a bundle is told twice, as the wide line's colour the mean of its channels, as the narrow line's
+//! What runs across a bundle is shown twice, as the wide line's colour the mean of its channels, as the narrow line's
 //! within it the busiest. A matrix of regions shows the same where bundles are too many to draw, and each region can be
 //! opened.
 
@@ -68,6 +68,8 @@ pub struct RegionMap<'a> {
     within: Vec<[Load; 2]>,
     /// For each region how many routers and nodes it has.
     sizes: Vec<[u32; 2]>,
+    /// For each region how many of its nodes each job has, by the job's style; empty where there are no jobs.
+    jobs: Vec<[u32; STYLES]>,
 }
 
 impl<'a> RegionMap<'a> {
@@ -96,7 +98,14 @@ impl<'a> RegionMap<'a> {
         let mut sizes = vec![[0, 0]; regions];
         network.regions.of_router.iter().for_each(|&region| sizes[region as usize][0] += 1);
         within.iter().zip(&mut sizes).for_each(|(within, size)| size[1] = within[1].channels / 2);
-        RegionMap { network, answer, shows, job_of, bundles, within, sizes }
+        let mut jobs = vec![[0; STYLES]; if job_of.iter().any(Option::is_some) { regions } else { 0 }];
+        for (node, job) in (0..).zip(job_of) {
+            if let Some(job) = job {
+                let home = network.home(NodeId(node)).0 as usize;
+                jobs[network.regions.of_router[home] as usize][job % STYLES] += 1;
+            }
+        }
+        RegionMap { network, answer, shows, job_of, bundles, within, sizes, jobs }
     }
 
     fn regions(&self) -> &'a Regions {
@@ -212,20 +221,11 @@ impl<'a> RegionMap<'a> {
 
     /// The shares of jobs in a region's nodes, along the lower edge of its box.
     fn jobs(&self, region: u32, (x, y): (f64, f64)) -> Vec<Element> {
-        if self.job_of.iter().all(Option::is_none) {
-            return Vec::new();
-        }
-        let mut counts = [0_u32; STYLES];
-        for (node, job) in self.job_of.iter().enumerate() {
-            let home = self.network.home(NodeId(node as u32)).0 as usize;
-            if let (Some(job), true) = (job, self.regions().of_router[home] == region) {
-                counts[job % STYLES] += 1;
-            }
-        }
+        let Some(counts) = self.jobs.get(region as usize) else { return Vec::new() };
         let step = BOX.0 / f64::from(self.sizes[region as usize][1].max(1));
         let mut left = x - BOX.0 / 2.0;
         let mut drawn = Vec::new();
-        for (style, count) in counts.into_iter().enumerate().filter(|(_, count)| *count > 0) {
+        for (style, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
             let width = step * f64::from(count);
             let bar = element("rect").class(format!("job s{style}")).attribute("x", fixed(left, 1));
             let bar = bar.attribute("y", fixed(y + BOX.1 / 2.0 - 4.0, 1)).attribute("width", fixed(width, 1));
@@ -278,16 +278,8 @@ impl<'a> RegionMap<'a> {
     }
 
     fn opened_region(&self, region: u32) -> Element {
-        let map = NetworkMap {
-            title: "",
-            network: self.network,
-            answer: self.answer,
-            hottest_channel: 1.0,
-            hottest_router: 1.0,
-            shows: self.shows,
-            job_of: self.job_of,
-            within: Some(region),
-        };
+        let whole = NetworkMap::of(self.network, self.answer, self.shows, self.job_of);
+        let map = NetworkMap { within: Some(region), ..whole };
         let mut table = Table::of_figures(&["to", "channels", "busiest", "mean", "packets"]);
         for ((_, to), load) in self.bundles.range((region, 0)..=(region, u32::MAX)) {
             table.rows.push(vec![

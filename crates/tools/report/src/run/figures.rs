@@ -94,17 +94,7 @@ impl RunPage<'_> {
         let job_of = &self.marked_nodes()[..];
         let shows = ChannelShading::Carried;
         let (drawing, size) = if NetworkMap::is_readable(network) {
-            NetworkMap {
-                title: "",
-                network,
-                answer: self.answer,
-                hottest_channel: 1.0,
-                hottest_router: 1.0,
-                shows,
-                job_of,
-                within: None,
-            }
-            .draw_sized()
+            NetworkMap::of(network, self.answer, shows, job_of).draw_sized()
         } else {
             RegionMap::new(network, self.answer, shows, job_of).draw_sized()
         };
@@ -140,10 +130,11 @@ impl RunPage<'_> {
         let parts = self.path?.parts();
         let whole = parts.sum().picoseconds().max(1) as f64;
         let pieces: Vec<(String, f64, String)> = parts
-            .named()
+            .each()
             .into_iter()
             .filter(|(_, length)| !length.is_zero())
-            .map(|(name, length)| {
+            .map(|(part, length)| {
+                let name = part.name();
                 let share = length.picoseconds() as f64 / whole;
                 (format!("part {name}"), share, format!("{name}: {} ({})", rounded(length), percent(share)))
             })

@@ -255,7 +255,7 @@ impl RunPage<'_> {
         let singled = singled_out(self.path, &self.answer.finish);
         let sums = activities.sums();
         let groups = groups(&sums, activities.trace, self.answer.makespan().since(Time::ZERO));
-        let together = section
+        let overview = section
             .child(paragraph(many))
             .child(self.activity_keys())
             .child(bands(activities, of).draw())
@@ -267,10 +267,10 @@ impl RunPage<'_> {
             .child(chart(Rows::of(&singled, activities.ranks, of), true));
         if let [only] = &groups[..] {
             let words = format!("All ranks are alike: {}, {} of the run on average", only.words(), percent(only.share));
-            return together.child(element("h3").text(words)).child(chart(Rows::in_order(activities.ranks, of), true));
+            return overview.child(element("h3").text(words)).child(chart(Rows::in_order(activities.ranks, of), true));
         }
         let grouped = groups.iter().zip(1..).map(|(group, number)| (number.to_string(), &group.ranks[..]));
-        together
+        overview
             .child(element("h3").text("Groups of ranks that are alike"))
             .child(paragraph(
                 "By what took most of a rank's time, and if it waited, for whom; in a group, those that did so longest \
@@ -331,17 +331,8 @@ impl RunPage<'_> {
     }
 
     fn map(&self, network: &FlitNetwork) -> Element {
-        let (shows, job_of) = (ChannelShading::Carried, &self.marked_nodes()[..]);
-        let map = NetworkMap {
-            title: "",
-            network,
-            answer: self.answer,
-            hottest_channel: 1.0,
-            hottest_router: 1.0,
-            shows,
-            job_of,
-            within: None,
-        };
+        let job_of = &self.marked_nodes()[..];
+        let map = NetworkMap::of(network, self.answer, ChannelShading::Carried, job_of);
         let map = element("div").class("scrolls").attribute("tabindex", "0").child(map.draw());
         element("figure")
             .child(map)
