@@ -46,6 +46,7 @@ recv 10b from 1
 RUNS = {
     "mesh": ["fft", "--machine", "delta", "--nodes", "64"],
     "tree": ["all-pairs", "--machine", "fat-tree-1024", "--bytes", "256", "--rounds", "1", "--nodes", "256"],
+    "dragonfly": ["all-reduce", "--machine", "slingshot-1024", "--bytes", "64KiB", "--algorithm", "recursive-doubling"],
     "jobs": ["jobs.toml"],
     "ethernet": ["broadcast", "--machine", "dp-smp-8", "--bytes", "4KiB"],
     "loggp": ["all-reduce", "--machine", "loggp", "--nodes", "16", "--bytes", "1KiB"],
@@ -149,6 +150,28 @@ def test_ranks_messages_and_the_network_are_drawn(report: Report) -> None:
     if "channels" in report.printed:
         assert report.page.evaluate(count.format("'#network svg.map .channel'")) >= 1
     assert report.page.evaluate("/NaN|Infinity|undefined/.test(document.querySelector('main').innerHTML)") is False
+
+
+def test_boxes_of_maps_do_not_overlap_and_have_their_names_inside(report: Report) -> None:
+    report.page.view(1300)
+    report.page.evaluate("document.querySelectorAll('details').forEach(part => part.open = true)")
+    wrong = report.page.evaluate(
+        """[...document.querySelectorAll('svg.map')].flatMap(map => {
+          const frame = map.getBoundingClientRect();
+          const groups = [...map.querySelectorAll('.routers > g')].map(group => ({
+            box: group.querySelector('rect.router').getBoundingClientRect(),
+            texts: [...group.querySelectorAll('text')].filter(text => text.textContent).map(text => text.getBoundingClientRect()),
+          }));
+          const outside = (inner, outer) => inner.left < outer.left - 1 || inner.right > outer.right + 1
+            || inner.top < outer.top - 1 || inner.bottom > outer.bottom + 1;
+          const meet = (one, other) => one.left < other.right - 1 && other.left < one.right - 1
+            && one.top < other.bottom - 1 && other.top < one.bottom - 1;
+          return groups.flatMap((group, i) => [
+            outside(group.box, frame), group.texts.some(text => outside(text, group.box)),
+            groups.slice(i + 1).some(other => meet(group.box, other.box))]).filter(Boolean);
+        })"""
+    )
+    assert wrong == []
 
 
 def test_it_says_what_bounds_the_run_and_by_how_much(report: Report) -> None:

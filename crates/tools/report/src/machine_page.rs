@@ -24,7 +24,11 @@ pub fn machine_page(machine: &Machine) -> String {
             sections.push(scrolls(NetworkMap::of(network, &answer, ChannelShading::Nothing, &[]).draw()));
         } else {
             let regions = RegionMap::new(network, &answer, ChannelShading::Nothing, &[]);
-            sections.push(scrolls(regions.draw()));
+            sections.push(if regions.is_readable() {
+                scrolls(regions.draw())
+            } else {
+                element("figure").class("square").child(regions.matrix().draw())
+            });
             sections.push(element("div").class("opened").children(regions.opened()));
         }
     }

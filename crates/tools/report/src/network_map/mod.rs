@@ -5,6 +5,7 @@ mod regions;
 pub use self::regions::RegionMap;
 
 use machines::model::{Channel, ChannelEnd, FlitNetwork, NodeId, RouterId};
+use quantities::Duration;
 use virtual_worlds::answer::{Answer, ChannelStatistics};
 
 use super::frame;
@@ -48,21 +49,35 @@ pub enum ChannelShading {
 #[derive(Clone, Copy, Debug)]
 pub struct NetworkMap<'a> {
     /// Its title; empty where the context makes it clear.
-    pub title: &'a str,
-    /// The network.
-    pub network: &'a FlitNetwork,
-    /// What happened on it.
-    pub answer: &'a Answer,
+    title: &'a str,
+    network: &'a FlitNetwork,
+    answer: &'a Answer,
+    run: RunLength,
     /// The share of the run that has the hottest colour.
-    pub hottest_channel: f64,
+    hottest_channel: f64,
     /// The mean blocking that has the hottest colour. [us]
-    pub hottest_router: f64,
-    /// What the colour of a channel shows.
-    pub shows: ChannelShading,
+    hottest_router: f64,
+    shows: ChannelShading,
     /// The job of each node, which colours the node; if empty, a node has the colour of its channel into the network.
-    pub job_of: &'a [Option<usize>],
+    job_of: &'a [Option<usize>],
     /// The region to draw; all of the network by default.
-    pub within: Option<u32>,
+    within: Option<u32>,
+}
+
+/// How long a run took, to have shares of it: it is the end of the last of all ranks, and channels are many.
+#[derive(Clone, Copy, Debug)]
+struct RunLength {
+    seconds: f64,
+}
+
+impl RunLength {
+    fn of(answer: &Answer) -> RunLength {
+        RunLength { seconds: answer.makespan().seconds().max(1e-12) }
+    }
+
+    fn share(self, length: Duration) -> f64 {
+        length.seconds() / self.seconds
+    }
 }
 
 /// Up to this many channels between routers, a person can tell them apart.
@@ -70,14 +85,36 @@ const READABLE_CHANNELS: usize = 800;
 
 impl<'a> NetworkMap<'a> {
     /// The map of a network and what happened on it, without a title, on the scale from 0 to 100 percent.
-    pub const fn of(
+    ///
+    /// `job_of` has the job of each node, which colours the node; if it is empty, a node has the colour of its channel
+    /// into the network.
+    pub fn of(
         network: &'a FlitNetwork,
         answer: &'a Answer,
         shows: ChannelShading,
         job_of: &'a [Option<usize>],
     ) -> NetworkMap<'a> {
-        let (hottest_channel, hottest_router) = (1.0, 1.0);
-        NetworkMap { title: "", network, answer, hottest_channel, hottest_router, shows, job_of, within: None }
+        let (run, hottest_channel, hottest_router) = (RunLength::of(answer), 1.0, 1.0);
+        NetworkMap { title: "", network, answer, run, hottest_channel, hottest_router, shows, job_of, within: None }
+    }
+
+    /// The same with a title.
+    #[must_use]
+    pub const fn titled(self, title: &'a str) -> NetworkMap<'a> {
+        NetworkMap { title, ..self }
+    }
+
+    /// The same with the hottest colours for this share of the run at a channel, and this mean blocking at a router.
+    /// [us]
+    #[must_use]
+    pub const fn up_to(self, hottest_channel: f64, hottest_router: f64) -> NetworkMap<'a> {
+        NetworkMap { hottest_channel, hottest_router, ..self }
+    }
+
+    /// The same of one region.
+    #[must_use]
+    const fn within(self, region: u32) -> NetworkMap<'a> {
+        NetworkMap { within: Some(region), ..self }
     }
 
     /// Whether a person can read the map of all of `network`. If not, [`RegionMap`] shows it.
@@ -89,7 +126,8 @@ impl<'a> NetworkMap<'a> {
     /// The largest share of the run during which a channel between routers of `network` was blocked in `answer`.
     pub fn peak_channel(network: &FlitNetwork, answer: &Answer) -> f64 {
         let between = network.channels.iter().zip(&answer.channels).filter(|(channel, _)| joins_routers(channel));
-        between.map(|(_, done)| blocked_share(answer, done)).fold(0.0, f64::max)
+        let run = RunLength::of(answer);
+        between.map(|(_, done)| run.share(done.blocked)).fold(0.0, f64::max)
     }
     /// The longest mean blocking at a router in `answer`. [us]
     pub fn peak_router(answer: &Answer) -> f64 {
@@ -153,7 +191,7 @@ impl<'a> NetworkMap<'a> {
         let mut busiest = vec![0.0_f64; self.network.routers.len()];
         for (channel, done) in self.network.channels.iter().zip(&self.answer.channels) {
             if let ChannelEnd::Router(router) = channel.from {
-                let busy = share(self.answer, done.busy.seconds());
+                let busy = self.run.share(done.busy);
                 busiest[router.0 as usize] = busiest[router.0 as usize].max(busy);
             }
         }
@@ -162,8 +200,8 @@ impl<'a> NetworkMap<'a> {
 
     fn heat_of(&self, done: &ChannelStatistics) -> usize {
         let value = match self.shows {
-            ChannelShading::Carried => share(self.answer, done.busy.seconds()),
-            ChannelShading::Blocked => blocked_share(self.answer, done),
+            ChannelShading::Carried => self.run.share(done.busy),
+            ChannelShading::Blocked => self.run.share(done.blocked),
             ChannelShading::Nothing => 0.0,
         };
         heat(value, self.hottest_channel)
@@ -249,8 +287,8 @@ impl<'a> NetworkMap<'a> {
         if self.shows == ChannelShading::Nothing {
             return String::new();
         }
-        let busy = share(self.answer, done.busy.seconds());
-        let blocked = blocked_share(self.answer, done);
+        let busy = self.run.share(done.busy);
+        let blocked = self.run.share(done.blocked);
         format!(
             ": busy {} %, blocked {} %, {} packets",
             fixed(busy * 100.0, 1),
@@ -262,14 +300,6 @@ impl<'a> NetworkMap<'a> {
 
 fn joins_routers(channel: &Channel) -> bool {
     matches!((channel.from, channel.to), (ChannelEnd::Router(_), ChannelEnd::Router(_)))
-}
-
-fn share(answer: &Answer, seconds: f64) -> f64 {
-    seconds / answer.makespan().seconds().max(1e-12)
-}
-
-fn blocked_share(answer: &Answer, done: &ChannelStatistics) -> f64 {
-    share(answer, done.blocked.seconds())
 }
 
 fn mean_blocking(answer: &Answer, router: usize) -> f64 {

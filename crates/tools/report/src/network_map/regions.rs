@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use machines::model::{ChannelEnd, FlitNetwork, NodeId, Regions};
 use virtual_worlds::answer::Answer;
 
-use super::{ChannelShading, HEATS, NetworkMap, heat, share};
+use super::{ChannelShading, HEATS, NetworkMap, RunLength, heat};
 use crate::markup::{Element, element};
 use crate::plane::{Cells, Plane, ticks_of_count};
 use crate::{Cell, STYLES, Table, fixed, frame};
@@ -30,6 +30,8 @@ const MOST_BUNDLES: usize = 600;
 const LETTERS: usize = 18;
 /// The most regions that can be opened, those with the busiest channels.
 const MOST_OPENED: usize = 16;
+/// The most routers, nodes and channels in the maps of all of them: each takes some 250 bytes of a page of 3 MB at most.
+const MOST_DRAWN: u32 = 4_000;
 
 /// What some channels carried.
 #[derive(Clone, Copy, Debug, Default)]
@@ -85,6 +87,7 @@ impl<'a> RegionMap<'a> {
             ChannelEnd::Router(router) => Some(network.regions.of_router[router.0 as usize]),
             ChannelEnd::Node(_) => None,
         };
+        let run = RunLength::of(answer);
         let (mut bundles, mut within) = (BTreeMap::<(u32, u32), Load>::new(), vec![[Load::default(); 2]; regions]);
         for (channel, done) in network.channels.iter().zip(&answer.channels) {
             let load = match (region(channel.from), region(channel.to)) {
@@ -93,7 +96,7 @@ impl<'a> RegionMap<'a> {
                 (Some(only), None) | (None, Some(only)) => &mut within[only as usize][1],
                 (None, None) => continue,
             };
-            load.add(share(answer, done.busy.seconds()), done.packets);
+            load.add(run.share(done.busy), done.packets);
         }
         let mut sizes = vec![[0, 0]; regions];
         network.regions.of_router.iter().for_each(|&region| sizes[region as usize][0] += 1);
@@ -122,7 +125,7 @@ impl<'a> RegionMap<'a> {
         routers.busiest.max(nodes.busiest)
     }
 
-    /// Draws the regions, and the bundles between them unless they are too many.
+    /// Draws the regions, and the bundles between them.
     pub fn draw(&self) -> Element {
         self.draw_sized().0
     }
@@ -132,7 +135,6 @@ impl<'a> RegionMap<'a> {
         let layout = RegionLayout::of(self.regions());
         let [width, height] = layout.size;
         let mut bundles: Vec<((u32, u32), &Load)> = self.bundles.iter().map(|(ends, load)| (*ends, load)).collect();
-        bundles.retain(|_| self.has_drawn_bundles());
         // The busiest are drawn over the others.
         bundles.sort_by(|(_, one), (_, other)| one.busiest.total_cmp(&other.busiest));
         let bundles = bundles.into_iter().map(|(ends, load)| self.bundle(&layout, ends, load));
@@ -149,14 +151,14 @@ impl<'a> RegionMap<'a> {
         (drawing, layout.size)
     }
 
-    /// Whether bundles are drawn as lines.
-    pub fn has_drawn_bundles(&self) -> bool {
+    /// Whether bundles are few enough to be told apart as lines; if not, only the matrix shows them.
+    pub fn is_readable(&self) -> bool {
         self.bundles.len() <= MOST_BUNDLES
     }
 
     /// Whether so many pairs of regions are joined that a matrix of them says more than a few cells beside a diagonal.
     pub fn has_matrix(&self) -> bool {
-        self.shows != ChannelShading::Nothing && self.bundles.len() > 4 * self.regions().list.len()
+        self.bundles.len() > 4 * self.regions().list.len()
     }
 
     fn bundle(&self, layout: &RegionLayout, (from, to): (u32, u32), load: &Load) -> Element {
@@ -236,7 +238,7 @@ impl<'a> RegionMap<'a> {
     }
 
     /// A matrix of regions: from the row's to the column's, by the busiest channel between them.
-    pub fn matrix(&self) -> Element {
+    pub(crate) fn matrix(&self) -> Plane {
         let side = self.regions().list.len() as u32;
         let mut drawn: Vec<Cells> = (0..HEATS).map(|_| Cells::default()).collect();
         for row in 0..side {
@@ -255,47 +257,67 @@ impl<'a> RegionMap<'a> {
         Plane {
             summary: "The busiest channel from each region to each other one; the table below has the busiest of all."
                 .to_owned(),
-            level: ("to region".to_owned(), ticks_of_count(side as usize, 8)),
-            upright: ("from region, in the order of the map".to_owned(), ticks_of_count(side as usize, 16)),
+            level: ("to region, by number".to_owned(), ticks_of_count(side as usize, 8)),
+            upright: ("from region, by number".to_owned(), ticks_of_count(side as usize, 16)),
             size: [side, side],
             height: None,
             content: std::iter::once(ground).chain(cells).collect(),
         }
-        .draw()
     }
 
-    /// Regions that can be opened, those with the busiest channels first: a map of each, and its bundles.
+    /// The busiest channel of a region, or from it to another.
+    fn busiest_from(&self, region: u32) -> f64 {
+        self.bundles_from(region).map(|(_, load)| load.busiest).fold(self.busiest(region), f64::max)
+    }
+
+    /// The regions to which a region has channels.
+    fn bundles_from(&self, region: u32) -> impl Iterator<Item = (u32, &Load)> {
+        self.bundles.range((region, 0)..=(region, u32::MAX)).map(|((_, to), load)| (*to, load))
+    }
+
+    /// Regions that can be opened, those with the busiest channels: a map of each, and its bundles. A page has room for
+    /// so many maps as have [`MOST_DRAWN`] routers, nodes and channels.
     pub fn opened(&self) -> Vec<Element> {
         let mut order: Vec<u32> = (0..self.regions().list.len() as u32).collect();
-        let leaving = |region: &u32| {
-            let own = self.bundles.range((*region, 0)..=(*region, u32::MAX)).map(|(_, load)| load.busiest);
-            own.fold(self.busiest(*region), f64::max)
-        };
-        order.sort_by(|one, other| leaving(other).total_cmp(&leaving(one)).then(one.cmp(other)));
+        order.sort_by(|one, other| self.busiest_from(*other).total_cmp(&self.busiest_from(*one)).then(one.cmp(other)));
         order.truncate(MOST_OPENED);
-        order.sort_unstable();
-        order.into_iter().map(|region| self.opened_region(region)).collect()
+        let mut room = MOST_DRAWN;
+        let mut opened: Vec<(u32, bool)> = Vec::new();
+        for region in order {
+            let [routers, nodes] = self.sizes[region as usize];
+            let needed = routers + nodes + self.within[region as usize][0].channels;
+            opened.push((region, needed <= room));
+            room -= if needed <= room { needed } else { 0 };
+        }
+        opened.sort_unstable();
+        opened.into_iter().map(|(region, has_map)| self.opened_region(region, has_map)).collect()
     }
 
-    fn opened_region(&self, region: u32) -> Element {
-        let whole = NetworkMap::of(self.network, self.answer, self.shows, self.job_of);
-        let map = NetworkMap { within: Some(region), ..whole };
+    fn opened_region(&self, region: u32, has_map: bool) -> Element {
         let mut table = Table::of_figures(&["to", "channels", "busiest", "mean", "packets"]);
-        for ((_, to), load) in self.bundles.range((region, 0)..=(region, u32::MAX)) {
+        for (to, load) in self.bundles_from(region) {
             table.rows.push(vec![
-                Cell::Short(self.name(*to).to_owned()),
+                Cell::Short(self.name(to).to_owned()),
                 Cell::Number(load.channels.to_string()),
                 Cell::Number(percent(load.busiest)),
                 Cell::Number(percent(load.mean())),
                 Cell::Number(load.packets.to_string()),
             ]);
         }
-        let map = element("div").class("scrolls").attribute("tabindex", "0").child(map.draw());
-        let body = element("div").class("beside").child(element("figure").child(map)).child(table.draw());
+        let map = has_map.then(|| {
+            let map = NetworkMap::of(self.network, self.answer, self.shows, self.job_of).within(region).draw();
+            element("figure").child(element("div").class("scrolls").attribute("tabindex", "0").child(map))
+        });
+        let body = element("div").class("beside").children(map).child(table.draw());
         let [routers, nodes] = self.sizes[region as usize];
         let (routers, nodes) = (counted(routers, "router"), counted(nodes, "node"));
-        let summary =
-            format!("{}: {routers}, {nodes}, up to {} busy", self.name(region), percent(self.busiest(region)));
+        let busy = match self.shows {
+            ChannelShading::Nothing => String::new(),
+            ChannelShading::Carried | ChannelShading::Blocked => {
+                format!(", channels up to {} busy", percent(self.busiest_from(region)))
+            }
+        };
+        let summary = format!("{}: {routers}, {nodes}{busy}", self.name(region));
         element("details").child(element("summary").text(summary)).child(body)
     }
 }

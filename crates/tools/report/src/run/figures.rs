@@ -93,14 +93,16 @@ impl RunPage<'_> {
         let network = self.machine.network()?;
         let job_of = &self.marked_nodes()[..];
         let shows = ChannelShading::Carried;
-        let (drawing, size) = if NetworkMap::is_readable(network) {
-            NetworkMap::of(network, self.answer, shows, job_of).draw_sized()
-        } else {
-            RegionMap::new(network, self.answer, shows, job_of).draw_sized()
+        let regions = || RegionMap::new(network, self.answer, shows, job_of);
+        let fixed = |(drawing, size)| FigureDrawing::fixed(drawing, size);
+        let drawing = match NetworkMap::is_readable(network) {
+            true => fixed(NetworkMap::of(network, self.answer, shows, job_of).draw_sized()),
+            false if regions().is_readable() => fixed(regions().draw_sized()),
+            false => FigureDrawing::filling(regions().matrix(), 1.0),
         };
         let keys = heat_steps(1.0)
             .map(|(class, share)| (format!("heat-key {class}"), format!("{} busy", whole_percent(share))));
-        Some((keys.collect(), vec![FigureDrawing::fixed(drawing, size)]))
+        Some((keys.collect(), vec![drawing]))
     }
 
     fn timeline_figure(&self) -> Option<Parts> {

@@ -345,26 +345,30 @@ impl RunPage<'_> {
         let job_of = &self.marked_nodes()[..];
         let map = RegionMap::new(network, self.answer, ChannelShading::Carried, job_of);
         let regions = network.regions.list.len();
-        let bundles = if map.has_drawn_bundles() {
-            "A line stands for all channels from one region to another: its edges have the colour of their mean, its \
-             middle that of the busiest."
-        } else {
-            "More pairs of regions are joined than lines could be told apart: the matrix has them all."
-        };
-        let words = format!(
-            "{} routers in {regions} regions, each in the colour of its busiest channel: between its routers, or to or \
-             from its nodes. {bundles}",
-            network.routers.len(),
-        );
-        let drawing = element("div").class("scrolls").attribute("tabindex", "0").child(map.draw());
-        let figure = element("figure").child(drawing).child(heat_scale("busy", 1.0, whole_percent));
-        let matrix = map.has_matrix().then(|| {
+        let routers = network.routers.len();
+        let drawing = map.is_readable().then(|| {
+            let words = format!(
+                "{routers} routers in {regions} regions, each in the colour of its busiest channel: between its routers, \
+                 or to or from its nodes. A line stands for all channels from one region to another: its edges have the \
+                 colour of their mean, its middle that of the busiest."
+            );
+            let drawing = element("div").class("scrolls").attribute("tabindex", "0").child(map.draw());
+            [paragraph(&words), element("figure").child(drawing).child(heat_scale("busy", 1.0, whole_percent))]
+        });
+        let matrix = (!map.is_readable() || map.has_matrix()).then(|| {
             let heading = element("h3").text("From region to region, by the busiest channel");
-            element("figure").class("square").child(heading).child(map.matrix())
+            element("figure").class("square").child(heading).child(map.matrix().draw())
+        });
+        let alone = drawing.is_none().then(|| {
+            let words = format!(
+                "{routers} routers in {regions} regions; more pairs of regions are joined than lines could be told \
+                 apart. Channels within a region are on the diagonal."
+            );
+            [paragraph(&words), heat_scale("busy", 1.0, whole_percent)]
         });
         let opened = element("div").class("opened").children(map.opened());
-        let parts = [Some(paragraph(&words)), Some(figure), matrix, self.no_waits(), Some(opened)];
-        parts.into_iter().flatten().collect()
+        let begin = drawing.into_iter().flatten().chain(alone.into_iter().flatten());
+        begin.chain(matrix).chain(self.no_waits()).chain([opened]).collect()
     }
 
     fn no_waits(&self) -> Option<Element> {

@@ -70,9 +70,10 @@ fn channels(network: &FlitNetwork, answer: &Answer, ids: &[usize]) -> Element {
         ChannelEnd::Router(router) => network.routers[router.0 as usize].name.clone(),
     };
     let mut table = Table::of_figures(&["id", "from", "to", "busy", "", "blocked", "carried", "packets"]);
+    let makespan = answer.makespan().seconds().max(1e-12);
     for &id in ids {
         let (ends, done) = (&network.channels[id], &answer.channels[id]);
-        let busy = done.busy.seconds() / answer.makespan().seconds().max(1e-12);
+        let busy = done.busy.seconds() / makespan;
         table.rows.push(vec![
             Cell::Number(id.to_string()),
             Cell::Short(place(ends.from)),

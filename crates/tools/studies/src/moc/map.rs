@@ -47,17 +47,8 @@ fn draw(_: &Claims, runs: &Results) -> Result<Option<Drawing>, MissingAnswer> {
     let hottest_channel = peak(&|index| NetworkMap::peak_channel(&networks[index].0, networks[index].1));
     let hottest_router = peak(&|index| NetworkMap::peak_router(networks[index].1));
     let maps = networks.iter().zip(MAPPED).map(|((network, answer), (_, title))| {
-        NetworkMap {
-            title,
-            network,
-            answer,
-            hottest_channel,
-            hottest_router,
-            shows: ChannelShading::Blocked,
-            job_of: &[],
-            within: None,
-        }
-        .draw()
+        let map = NetworkMap::of(network, answer, ChannelShading::Blocked, &[]);
+        map.titled(title).up_to(hottest_channel, hottest_router).draw()
     });
     let percent = |share: f64| format!("{} %", fixed(share * 100.0, 1));
     let scales: Vec<Element> = vec![
