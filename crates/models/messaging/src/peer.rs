@@ -165,12 +165,14 @@ impl Peer {
         self.farewell.filter(|_| !self.is_over()).map(|farewell| farewell.at)
     }
 
-    /// Sends again what was not acknowledged, and gives up on a farewell that is not answered.
-    pub(crate) fn wake(&mut self, now: Time) {
-        self.sender.wake(now);
+    /// Sends again what was not acknowledged, and gives up on a farewell that is not answered. Returns whether anything
+    /// is to be sent again.
+    pub(crate) fn wake(&mut self, now: Time) -> bool {
+        let has_run_out = self.sender.wake(now);
         if let Some(farewell) = &mut self.farewell {
             farewell.in_vain |= farewell.left == 0 && farewell.at <= now;
         }
+        has_run_out
     }
 
     /// Whether to tell it now.

@@ -62,8 +62,6 @@ pub struct SendStream {
     since: Time,
     /// How many packets were sent again.
     repeated: u64,
-    /// How often the timer ran out.
-    timeouts: u64,
 }
 
 /// When nothing arrives, one packet is sent again rather than all, or only a question: the answer tells which are
@@ -107,7 +105,6 @@ impl SendStream {
             no_room: false,
             since: Time::ZERO,
             repeated: 0,
-            timeouts: 0,
         }
     }
 
@@ -156,11 +153,6 @@ impl SendStream {
         self.repeated
     }
 
-    /// How often nothing arrived in time, so that the receiver was asked what it has.
-    pub const fn timeouts(&self) -> u64 {
-        self.timeouts
-    }
-
     /// Whether the receiver has reported that it has no room.
     pub const fn has_no_room(&self) -> bool {
         self.no_room
@@ -204,10 +196,10 @@ impl SendStream {
         self.next += 1;
     }
 
-    /// Sends the base again if its time has come.
-    pub fn wake(&mut self, now: Time) {
-        if self.timer.is_some_and(|timer| timer <= now) {
-            self.timeouts += 1;
+    /// Sends the base again if its time has come: nothing has arrived in time. Returns whether it has.
+    pub fn wake(&mut self, now: Time) -> bool {
+        let has_run_out = self.timer.is_some_and(|timer| timer <= now);
+        if has_run_out {
             self.round_trip.back_off();
             self.timer = Some(now + self.round_trip.timeout());
             self.question = match self.question {
@@ -216,6 +208,7 @@ impl SendStream {
                 to_ask @ Question::Pending(_) => to_ask,
             };
         }
+        has_run_out
     }
 
     /// Whether to ask the receiver now what it has, with a question alone.

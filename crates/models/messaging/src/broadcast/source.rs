@@ -233,10 +233,9 @@ impl Source {
         }
     }
 
-    /// Sends again what is due to this receiver.
-    pub(crate) fn wake(&mut self, now: Time, rank: Rank) {
-        let view = self.views.get_mut(rank.0 as usize).and_then(Option::as_mut);
-        view.into_iter().for_each(|view| view.wake(now));
+    /// Sends again what is due to this receiver; returns whether anything is.
+    pub(crate) fn wake(&mut self, now: Time, rank: Rank) -> bool {
+        self.views.get_mut(rank.0 as usize).and_then(Option::as_mut).is_some_and(|view| view.wake(now))
     }
 
     /// Whether to ask this receiver now what it has.

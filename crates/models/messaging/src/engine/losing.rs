@@ -13,8 +13,9 @@ impl Engine {
         self.agenda.touch_due(now);
         let touched = self.agenda.touched();
         for &rank in &touched {
-            self.peer_mut(rank).into_iter().for_each(|peer| peer.wake(now));
-            self.source.wake(now, rank);
+            let to_one = self.peer_mut(rank).is_some_and(|peer| peer.wake(now));
+            let to_all = self.source.wake(now, rank);
+            self.counts.timeouts += u64::from(to_one) + u64::from(to_all);
         }
         let is_due = |at: Option<Time>| at.is_some_and(|at| at <= now);
         for &rank in &touched {

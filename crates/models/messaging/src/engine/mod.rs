@@ -76,6 +76,8 @@ pub struct Counts {
     pub taken: u64,
     /// Datagrams that arrived and did not belong to this session.
     pub foreign: u64,
+    /// How often nothing arrived in time, so that a receiver was asked what it has.
+    pub timeouts: u64,
 }
 
 impl Engine {
@@ -178,13 +180,6 @@ impl Engine {
         let peer = self.peers.get(to.0 as usize).and_then(Option::as_ref);
         let messages = peer.map_or(0, |peer| peer.sender.window().repeated());
         messages + self.source.view(to).map_or(0, |view| view.repeated())
-    }
-
-    /// How often nothing arrived in time from rank `to`.
-    pub fn timeouts_to(&self, to: Rank) -> u64 {
-        let peer = self.peers.get(to.0 as usize).and_then(Option::as_ref);
-        let messages = peer.map_or(0, |peer| peer.sender.window().timeouts());
-        messages + self.source.view(to).map_or(0, |view| view.timeouts())
     }
 
     /// The state of this rank, which the next round looks at.

@@ -192,8 +192,8 @@ impl Sender {
         memory::send_queue(self.messages.len()) + memory::buffer(&self.packets) + points
     }
 
-    /// Sends again what is due.
-    pub(crate) fn wake(&mut self, now: Time) {
-        self.window.wake(now);
+    /// Sends again what is due; returns whether anything is.
+    pub(crate) fn wake(&mut self, now: Time) -> bool {
+        self.window.wake(now)
     }
 }

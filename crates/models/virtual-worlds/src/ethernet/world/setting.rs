@@ -65,8 +65,8 @@ impl Setting<'_> {
         let (mut repeated, mut timeouts) = (Vec::new(), 0);
         for messenger in messengers {
             let (from, engine) = (messenger.rank(), messenger.engine());
+            timeouts += engine.counts().timeouts;
             for to in (0..self.ranks).map(Rank) {
-                timeouts += engine.timeouts_to(to);
                 let count = engine.repeated_to(to);
                 if count > 0 {
                     repeated.push((from, to, count));
