@@ -188,10 +188,10 @@ fn keys(keys: &[(String, String)]) -> (Vec<Element>, f64) {
     (drawn.collect(), top - 14.0)
 }
 
-/// `text` in lines of at most so many letters, broken between words.
+/// `text` in lines of at most so many letters, broken between words, but not before a percent sign.
 fn wrapped(text: &str, letters: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
+    for word in text.replace(" %", "\u{a0}%").split(' ').filter(|word| !word.is_empty()) {
         match lines.last_mut() {
             Some(line) if (line.chars().count() + 1 + word.chars().count()) as f64 <= letters => {
                 line.push(' ');
@@ -220,8 +220,8 @@ impl Plane {
             .attribute("viewBox", format!("0 0 {columns} {rows}"))
             .attribute("preserveAspectRatio", "none");
         // A line that is to be equally thick in each direction cannot be stretched with the rest.
-        let (lines, cells): (Vec<Element>, Vec<Element>) =
-            content.into_iter().partition(|element| element.value_of("class") == Some("critical"));
+        let is_line = |element: &Element| matches!(element.value_of("class"), Some("halo" | "critical"));
+        let (lines, cells): (Vec<Element>, Vec<Element>) = content.into_iter().partition(is_line);
         let stretched = (width / f64::from(columns), height / f64::from(rows));
         let lines = lines.into_iter().map(|line| {
             let way = line.value_of("d").map(|way| moved(way, stretched, (left, top))).unwrap_or_default();

@@ -158,7 +158,8 @@ impl<'a> RegionMap<'a> {
 
     /// Whether so many pairs of regions are joined that a matrix of them says more than a few cells beside a diagonal.
     pub fn has_matrix(&self) -> bool {
-        self.bundles.len() > 4 * self.regions().list.len()
+        let is_used = self.bundles.values().any(|load| load.packets > 0);
+        is_used && self.bundles.len() > 4 * self.regions().list.len()
     }
 
     fn bundle(&self, layout: &RegionLayout, (from, to): (u32, u32), load: &Load) -> Element {
@@ -205,7 +206,8 @@ impl<'a> RegionMap<'a> {
         let [routers, nodes] = self.sizes[region as usize];
         let has_channels = self.within[region as usize].iter().any(|load| load.channels > 0);
         if self.shows != ChannelShading::Nothing && has_channels {
-            return format!("up to {}", percent(self.busiest(region)));
+            let busiest = self.busiest(region);
+            return if busiest > 0.0 { format!("up to {}", percent(busiest)) } else { "idle".to_owned() };
         }
         if nodes > 0 { counted(nodes, "node") } else { counted(routers, "router") }
     }
@@ -279,6 +281,8 @@ impl<'a> RegionMap<'a> {
     /// so many maps as have [`MOST_DRAWN`] routers, nodes and channels.
     pub fn opened(&self) -> Vec<Element> {
         let mut order: Vec<u32> = (0..self.regions().list.len() as u32).collect();
+        // What carried nothing has nothing to show, unless there was no run.
+        order.retain(|region| self.shows == ChannelShading::Nothing || self.busiest_from(*region) > 0.0);
         order.sort_by(|one, other| self.busiest_from(*other).total_cmp(&self.busiest_from(*one)).then(one.cmp(other)));
         order.truncate(MOST_OPENED);
         let mut room = MOST_DRAWN;

@@ -117,7 +117,7 @@ impl Gantt<'_> {
         let columns = if is_few { FINE } else { COARSE };
         let ground = element("rect").class("ground").attribute("width", columns).attribute("height", rows);
         let drawn = if is_few { self.one_by_one() } else { self.as_cells(rows) };
-        let path = self.path.map(|path| self.line(path, columns));
+        let path = self.path.map(|path| self.line(path, columns)).into_iter().flatten();
         Plane {
             summary:
                 "What each rank did, and when, with the critical path across them. The tables below have the sums."
@@ -191,8 +191,9 @@ impl Gantt<'_> {
         zip(0.., drawn).filter_map(|(style, cells)| cells.drawn(&format!("s{style}"))).collect()
     }
 
-    /// The line of the critical path from row to row, past ranks that have none.
-    fn line(&self, path: &CriticalPath, columns: u32) -> Element {
+    /// The line of the critical path from row to row, past ranks that have none, over a wider one in the colour of the
+    /// paper: so it can be seen whatever is below it.
+    fn line(&self, path: &CriticalPath, columns: u32) -> [Element; 2] {
         let mut line = String::new();
         let mut before: Option<(u32, u32)> = None;
         let apart = columns / MOST_POINTS;
@@ -214,7 +215,7 @@ impl Gantt<'_> {
             go(step.rank, step.start, false);
             go(end, step.end, left == 0);
         }
-        element("path").class("critical").attribute("d", line)
+        ["halo", "critical"].map(|class| element("path").class(class).attribute("d", &line))
     }
 }
 
