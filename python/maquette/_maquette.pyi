@@ -47,6 +47,7 @@ __all__ = [
     "schedules",
     "sweep_to_run",
     "traffic",
+    "write_picture",
 ]
 
 class MaquetteError(Exception): ...

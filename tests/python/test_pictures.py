@@ -1,7 +1,9 @@
 """Pictures of a run from Python: its page, its critical path as a table, and its display in notebooks."""
 
 import re
+import struct
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -47,6 +49,35 @@ def test_a_report_that_cannot_be_written_says_why(tmp_path: Path) -> None:
         run.report(tmp_path / "run.txt")
     with pytest.raises(OSError, match="nowhere"):
         run.report(tmp_path / "nowhere" / "run.html")
+
+
+def test_a_figure_is_shown_and_saved_as_svg_and_png(tmp_path: Path) -> None:
+    run = mq.run(halo, "infiniband-128", ranks=8, size=5000)
+    figures = {name: run.figure(name) for name in ("map", "timeline", "path")}
+    titles = [ElementTree.fromstring(figure.svg).findtext("{http://www.w3.org/2000/svg}title") for figure in figures.values()]
+    assert titles == ["halo on infiniband-128"] * 3
+    assert len({figure.svg for figure in figures.values()}) == 3
+    assert run.figure().svg == figures["timeline"].svg, "the rank computes most of the time"
+    assert figures["map"]._repr_svg_() == figures["map"].svg
+    figures["map"].savefig(tmp_path / "map.svg")
+    assert (tmp_path / "map.svg").read_text() == figures["map"].svg
+    for name in ("one.png", "other.png"):
+        figures["timeline"].savefig(tmp_path / name)
+    picture = (tmp_path / "one.png").read_bytes()
+    assert picture == (tmp_path / "other.png").read_bytes()
+    assert picture[:8] == b"\x89PNG\r\n\x1a\n" and struct.unpack(">II", picture[16:24]) == (2560, 1440)
+
+
+def test_a_figure_that_is_not_there_or_cannot_be_written_says_why(tmp_path: Path) -> None:
+    run = mq.run("broadcast", "loggp", bytes=8, ranks=4)
+    with pytest.raises(ValueError, match="map if the machine has a network"):
+        run.figure("map")
+    with pytest.raises(ValueError, match="`pathh`.*did you mean `path`"):
+        run.figure("pathh")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"\.svg or \.png"):
+        run.figure().savefig(tmp_path / "run.jpg")
+    with pytest.raises(OSError, match="nowhere"):
+        run.figure().savefig(tmp_path / "nowhere" / "run.png")
 
 
 def test_machines_runs_plans_schedules_and_sweeps_display_themselves() -> None:

@@ -24,6 +24,6 @@ fn the_guide_has_every_limit_as_it_is() {
 fn the_guide_names_the_format_of_this_version() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/store.md");
     let guide = fs::read_to_string(path).unwrap().replace('\n', " ");
-    let said = format!("the format of its files alone, which has a number of its own, {VERSION} in this version:");
-    assert!(guide.contains(&said), "{said}");
+    let sentence = format!("the format of its files alone, which has a number of its own, {VERSION} in this version:");
+    assert!(guide.contains(&sentence), "{sentence}");
 }

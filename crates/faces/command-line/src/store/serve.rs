@@ -85,7 +85,7 @@ pub(super) struct Arguments {
     options: Options,
 }
 
-/// All that a store can be told, on the command line or in a file.
+/// All options of a store, on the command line or in a file.
 #[derive(Args, Debug)]
 pub(super) struct Options {
     /// An address of this machine on which to listen; can be given several times. Other machines can reach any except
