@@ -278,7 +278,7 @@ impl<'a> RegionMap<'a> {
     }
 
     /// Regions that can be opened, those with the busiest channels: a map of each, and its bundles. A page has room for
-    /// so many maps as have [`MOST_DRAWN`] routers, nodes and channels.
+    /// a few thousand routers, nodes and channels in all of them.
     pub fn opened(&self) -> Vec<Element> {
         let mut order: Vec<u32> = (0..self.regions().list.len() as u32).collect();
         // What carried nothing has nothing to show, unless there was no run.
